@@ -1,0 +1,21 @@
+// base: what a standard library should have had. Pure.
+
+export { assert, AssertionError, unreachable } from './base/assert.ts';
+export { dice, type Dice } from './base/chance.ts';
+export {
+  after,
+  between,
+  type Duration,
+  formatDuration,
+  inMs,
+  inSeconds,
+  type Instant,
+  instantAt,
+  minutes,
+  ms,
+  ns,
+  parseDuration,
+  seconds,
+  start,
+  us,
+} from './base/time.ts';

@@ -1,0 +1,3 @@
+// load: a scenario's demand on real sockets. Acts.
+
+export * from './load/contract.ts';

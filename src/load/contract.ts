@@ -1,0 +1,89 @@
+// What the load room promises to whoever conducts a run. The driver may live in this process, in a worker or, later, on
+// another machine: everything here is data that could cross a wire.
+
+import type { Duration, Instant } from '../base.ts';
+import type { Choice, Demand, Objective } from '../scenario.ts';
+import type { ErrorCounts, HistogramLine, LedgerLine, Quantiles } from '../record.ts';
+
+/** One client group with everything resolved to addresses. */
+export interface LoadGroup {
+  readonly group: string;
+  readonly demand: Demand;
+  /** Where its requests may go, in the registry's order. One entry when there is a gateway. */
+  readonly targets: readonly LoadTarget[];
+  /** How one of several targets is chosen, request by request. */
+  readonly choice: Choice;
+  readonly timeout: Duration;
+  /** Response header that says who answered. Default `x-plimsoll-replica`. */
+  readonly replicaHeader?: string;
+  /** Most connections the group may hold; a request beyond it waits, and the wait counts. */
+  readonly connectionsMax?: number;
+}
+
+export interface LoadTarget {
+  /** The replica's id where it is known beforehand (registry clients), else the gateway's name. */
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface LoadPlan {
+  readonly groups: readonly LoadGroup[];
+  readonly seed: number;
+  readonly objectives?: readonly Objective[];
+}
+
+/** What happened since the snapshot before, by group and by replica. Latencies count from due time. */
+export interface LoadSnapshot {
+  readonly at: Instant;
+  readonly span: Duration;
+  readonly groups: readonly GroupSnapshot[];
+  readonly replicas: readonly ReplicaSnapshot[];
+  readonly cpu: Duration;
+}
+
+export interface GroupSnapshot {
+  readonly group: string;
+  readonly planned: number;
+  readonly sent: number;
+  readonly answered: number;
+  readonly errors: ErrorCounts;
+  readonly inFlightMean: number;
+  readonly inFlightMin: number;
+  readonly inFlightMax: number;
+  readonly latency: Quantiles | undefined;
+  readonly lag: Quantiles | undefined;
+  readonly refused: number;
+  readonly answeredBy: Readonly<Record<string, number>>;
+}
+
+export interface ReplicaSnapshot {
+  readonly id: string;
+  readonly finished: number;
+  readonly errors: ErrorCounts;
+  readonly latency: Quantiles | undefined;
+}
+
+/** One stretch of load: started once, snapshot as often as wanted, stopped once. */
+export interface LoadRun {
+  snapshot(): LoadSnapshot;
+  /** Everything answered from now on counts as measured: histograms and ledger begin again (the end of warm-up). */
+  measure(): void;
+  /** Stops sending, waits up to `grace` for answers, then counts the rest as in flight at the end. */
+  stop(grace: Duration): Promise<LoadResult>;
+}
+
+export interface LoadResult {
+  readonly ledgers: readonly Omit<LedgerLine, 'kind' | 'at_ns' | 'phase'>[];
+  readonly histograms: readonly Omit<HistogramLine, 'kind' | 'at_ns' | 'phase'>[];
+  readonly objectives: readonly ObjectiveResult[];
+  /** A limit of this machine or process that was reached, in words; empty when none was. */
+  readonly limits: readonly string[];
+}
+
+export interface ObjectiveResult {
+  readonly metric: string;
+  readonly expression: string;
+  readonly observed: number | undefined;
+  readonly met: boolean;
+}

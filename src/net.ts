@@ -1,0 +1,3 @@
+// net: sockets behind one small interface. Acts.
+
+export * from './net/engine.ts';

@@ -1,0 +1,113 @@
+// Sockets behind one small interface, so that two engines can stand behind it: `node` (node:net, always there) and `uring`
+// (Linux io_uring through node:ffi). Whoever uses sockets, the load room and the gateway, sees only this file.
+//
+// The contract that both engines keep, and that one test suite checks on each:
+//   - Callbacks run on the engine's thread, one after another; none is called inside `connect`, `listen` or `write`.
+//   - `onData` lends its bytes: they are valid until the callback returns. Whoever needs them longer copies.
+//   - `write` takes over nothing: the bytes are copied or sent before it returns, so that the caller may reuse its buffer.
+//   - After `onClose` (exactly one for each socket that reached `connect` or `onAccept`) nothing more is called.
+//   - `now` is what the clock said when this turn of the loop began.
+
+import type { Duration, Instant } from '../base.ts';
+
+export interface Engine {
+  readonly name: 'node' | 'uring';
+  /** The instant at which this turn of the loop began; one clock read a turn. */
+  now(): Instant;
+  connect(target: Target, handler: SocketHandler): Socket;
+  /** Resolves when the socket listens. Rejects with a `NetError`. */
+  listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener>;
+  /** Calls back once, not before `at`, within a millisecond or so after it. */
+  alarm(at: Instant, ring: (now: Instant) => void): Alarm;
+  /** Ends everything at once: sockets, listeners, alarms. */
+  close(): Promise<void>;
+}
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  /** Source address to bind, for more than one range of ports. */
+  readonly localAddress?: string;
+  readonly connectTimeout?: Duration;
+  readonly tls?: TlsTarget;
+}
+
+export interface TlsTarget {
+  readonly serverName?: string;
+  readonly alpn?: readonly string[];
+  readonly ca?: string;
+  readonly insecure?: boolean;
+}
+
+export interface ListenAt {
+  readonly host: string;
+  /** 0: the kernel chooses. */
+  readonly port: number;
+  readonly backlog?: number;
+  readonly reusePort?: boolean;
+  readonly tls?: { readonly cert: string; readonly key: string; readonly alpn?: readonly string[] };
+}
+
+export interface Socket {
+  /** Free for whoever owns the socket: finds its state from a callback without a map. */
+  context: unknown;
+  /** Queues bytes to be sent. Returns false when more than the high-water mark is queued: wait for `onDrain`. */
+  write(bytes: Uint8Array): boolean;
+  /** Bytes queued and not yet taken by the kernel. */
+  readonly queued: number;
+  /** Stop and go on reading: back-pressure towards the peer. */
+  pause(): void;
+  resume(): void;
+  /** Sends what is queued, then says that we will send no more (FIN). */
+  end(): void;
+  /** Drops everything at once (RST when `reset`). `onClose` still comes. */
+  destroy(reset?: boolean): void;
+  readonly localPort: number;
+  readonly remotePort: number;
+  readonly remoteAddress: string;
+}
+
+export interface SocketHandler {
+  onOpen?(socket: Socket, now: Instant): void;
+  onData(socket: Socket, bytes: Uint8Array, now: Instant): void;
+  /** What was queued has gone down below the low-water mark. */
+  onDrain?(socket: Socket, now: Instant): void;
+  /** The peer will send no more. The socket may still write; unless it does, `end()` is called for it. */
+  onEnd?(socket: Socket, now: Instant): void;
+  /** The end. `error` says why when it was not orderly. */
+  onClose(socket: Socket, error: NetError | undefined, now: Instant): void;
+}
+
+/** What the world did to a socket: a value, counted and handled, never thrown on the data path. */
+export interface NetError {
+  /** `refused`, `reset`, `connect-timeout`, `unreachable`, `dns`, `tls`, `no-ports`, `no-files`, `address-in-use`, `other`. */
+  readonly kind: NetErrorKind;
+  /** While `connect`ing, or once `open`. */
+  readonly stage: 'connect' | 'open' | 'listen';
+  /** The system's own code, such as ECONNREFUSED. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export type NetErrorKind =
+  | 'refused'
+  | 'reset'
+  | 'connect-timeout'
+  | 'unreachable'
+  | 'dns'
+  | 'tls'
+  | 'no-ports'
+  | 'no-files'
+  | 'address-in-use'
+  | 'other';
+
+export interface Listener {
+  readonly port: number;
+  readonly host: string;
+  /** Stops accepting; sockets already accepted go on. */
+  close(): Promise<void>;
+}
+
+export interface Alarm {
+  cancel(): void;
+}

@@ -1,0 +1,3 @@
+// scenario: what will happen, as data. Pure.
+
+export * from './scenario/model.ts';

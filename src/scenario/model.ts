@@ -1,0 +1,163 @@
+// A scenario is data: what stands where, who asks for what and when, what goes wrong, what must hold. These are the parsed
+// values; `parse.ts` makes them from YAML and is the only place that meets a person's mistakes.
+//
+//   clients ──► gateway ──► service (replicas × workers) ──► dependency
+//        └────► registry list ──┘
+
+import type { Duration } from '../base.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** One line for `plimsoll scenarios`. */
+  readonly about: string;
+  readonly topology: Topology;
+  readonly demand: readonly Demand[];
+  readonly faults: readonly Fault[];
+  readonly objectives: readonly Objective[];
+  /** The first part of the baseline, not judged. */
+  readonly warmUp: Duration;
+  /** How long the baseline is judged. */
+  readonly duration: Duration;
+  /** The verdict that this scenario should end in: only the exit code reads it, never the diagnosis. */
+  readonly expect: string | undefined;
+}
+
+export interface Topology {
+  readonly services: readonly Service[];
+  readonly dependencies: readonly Dependency[];
+  /** Absent when every client group uses the registry. */
+  readonly gateway: Gateway | undefined;
+  readonly clients: readonly Clients[];
+}
+
+export interface Service {
+  readonly name: string;
+  /** Their ids are `<name>-1` … `<name>-n`. */
+  readonly replicas: number;
+  /** Fixed worker pool of each replica: the capacity is workers ÷ service time. */
+  readonly workers: number;
+  readonly serviceTime: Distribution;
+  /** CPU burnt at the start of each request, on top of the service time. */
+  readonly cpuTime: Duration;
+  readonly queue: Queue;
+  /** Cores, enforced by a cgroup where one can be written. */
+  readonly cpuQuota: number | undefined;
+  readonly calls: readonly Call[];
+  /** Whether `/healthz` waits for a worker like any request. */
+  readonly healthSharesPool: boolean;
+}
+
+export interface Queue {
+  /** Requests that may wait for a worker in one replica; the next one is answered 503. */
+  readonly limit: number;
+  /** What becomes of waiting requests whose client has left. Most real servers serve them. */
+  readonly abandoned: 'served' | 'dropped';
+}
+
+/** A datastore or another thing that services call: one process, its own worker pool. */
+export interface Dependency {
+  readonly name: string;
+  readonly workers: number;
+  readonly serviceTime: Distribution;
+}
+
+export interface Call {
+  /** A dependency or another service (then one of its replicas is chosen by `choice`). */
+  readonly to: string;
+  readonly timeout: Duration | undefined;
+  readonly retries: number;
+  readonly choice: Choice;
+}
+
+export type Distribution =
+  | { readonly kind: 'constant'; readonly value: Duration }
+  | { readonly kind: 'exponential'; readonly mean: Duration }
+  | { readonly kind: 'uniform'; readonly min: Duration; readonly max: Duration }
+  /** Log-normal with this median and this 99th percentile. */
+  | { readonly kind: 'log-normal'; readonly median: Duration; readonly p99: Duration };
+
+export type Choice = 'pick-first' | 'round-robin' | 'random';
+export type PolicyName = 'round-robin' | 'random' | 'least-request';
+
+export interface Gateway {
+  readonly policy: PolicyName;
+  /** Whole time allowed for one request, retries included. */
+  readonly timeout: Duration;
+  readonly connectTimeout: Duration;
+  readonly retries: number;
+  readonly health: HealthCheck | undefined;
+}
+
+export interface HealthCheck {
+  readonly path: string;
+  readonly interval: Duration;
+  readonly timeout: Duration;
+  /** Failures in a row that take a replica out, successes in a row that bring it back. */
+  readonly fall: number;
+  readonly rise: number;
+}
+
+export interface Clients {
+  readonly name: string;
+  readonly service: string;
+  /** `gateway`: the load balancer. `registry`: straight to a replica from the registry's list. `forwarder`: through a
+   * forwarding proxy that holds the registry's list and spreads in turn. */
+  readonly via: 'gateway' | 'registry' | 'forwarder';
+  /** How a registry client chooses from the list. */
+  readonly choice: Choice;
+  readonly timeout: Duration;
+}
+
+export type Demand = ClosedDemand | OpenDemand;
+
+/** So many users, each waiting for its answer before it goes on. */
+export interface ClosedDemand {
+  readonly kind: 'closed';
+  readonly clients: string;
+  readonly users: number;
+  readonly flow: readonly Step[];
+  readonly think: Duration;
+}
+
+/** So many requests a second, whatever the answers do. */
+export interface OpenDemand {
+  readonly kind: 'open';
+  readonly clients: string;
+  readonly ratePerSecond: number;
+  readonly arrivals: 'constant' | 'poisson';
+  readonly flow: readonly Step[];
+}
+
+export interface Step {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** What goes wrong and when (from the start of the run). `for` ends it; without it the fault lasts. */
+export type Fault = { readonly at: Duration; readonly for: Duration | undefined } & FaultKind;
+
+export type FaultKind =
+  /** Service times of one replica are multiplied. */
+  | { readonly kind: 'slow'; readonly replica: string; readonly factor: number }
+  /** SIGSTOP; `resume` or `for` sends SIGCONT. */
+  | { readonly kind: 'stop'; readonly replica: string }
+  | { readonly kind: 'resume'; readonly replica: string }
+  | { readonly kind: 'kill'; readonly replica: string }
+  | { readonly kind: 'restart'; readonly replica: string }
+  /** Part of the process's time (0–1) is burnt on something else. */
+  | { readonly kind: 'burn'; readonly replica: string; readonly share: number }
+  /** The process stands still for this long, as in a garbage collection. */
+  | { readonly kind: 'pause'; readonly replica: string; readonly length: Duration };
+
+/** k6's threshold grammar: a metric and an expression such as `p(95)<200` (milliseconds) or `rate<0.01`. */
+export interface Objective {
+  readonly metric: string;
+  readonly expression: string;
+  readonly aggregate: 'p' | 'avg' | 'min' | 'med' | 'max' | 'rate' | 'count';
+  /** For `p`: 0–100. */
+  readonly percentile: number | undefined;
+  readonly operator: '<' | '<=' | '>' | '>=' | '==' | '!=';
+  readonly bound: number;
+}

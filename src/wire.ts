@@ -1,0 +1,3 @@
+// wire: bytes to events and back, for the formats we own. Pure.
+
+export * from './wire/http1/events.ts';
