@@ -20,7 +20,12 @@ export interface Dice {
 
 /** The stream called `name` of the run seeded with `seed`. */
 export function dice(seed: number, name: string): Dice {
-  const source = xoroshiro128plusFromState([mix(seed, name, 1), mix(seed, name, 2), mix(seed, name, 3), mix(seed, name, 4)]);
+  const source = xoroshiro128plusFromState([
+    mix(seed, name, 1),
+    mix(seed, name, 2),
+    mix(seed, name, 3),
+    mix(seed, name, 4),
+  ]);
   const next = (): number => (source.next() >>> 0) / 2 ** 32;
   return {
     next,

@@ -24,7 +24,16 @@ export const between = (from: Instant, to: Instant): Duration => (to - from) as 
 export const inMs = (distance: Duration): number => distance / 1e6;
 export const inSeconds = (distance: Duration): number => distance / 1e9;
 
-const unitNs: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, min: 60e9, h: 3600e9 };
+const unitNs: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  min: 60e9,
+  h: 3600e9,
+};
 
 /** Reads `250ms`, `1.5s`, `2m30s`, `1h`. Returns undefined for anything else, a bare number included: a unit is required. */
 export function parseDuration(text: string): Duration | undefined {
