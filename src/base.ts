@@ -2,6 +2,8 @@
 
 export { assert, AssertionError, unreachable } from './base/assert.ts';
 export { dice, type Dice } from './base/chance.ts';
+export { Heap } from './base/heap.ts';
+export { Ring } from './base/ring.ts';
 export {
   after,
   between,

@@ -10,16 +10,17 @@ import { assert } from './assert.ts';
 export interface Dice {
   /** Uniform on [0, 1), 32 bits of it. */
   next(): number;
-  /** Uniform on 0 … bound − 1. `bound` must be a positive integer. */
+  /** Uniform on 0 … bound − 1, but for one part in 2^32 / bound. `bound` is a whole number from 1 to 2^32. */
   below(bound: number): number;
-  /** Exponential with the given mean (any unit; the result has the same). */
+  /** Exponential with the given mean (any unit; the result has the same). At most 22.2 means: −ln 2^−32. */
   exponential(mean: number): number;
   /** Normal with mean 0 and deviation 1 (Box–Muller, one of the pair). */
   normal(): number;
 }
 
-/** The stream called `name` of the run seeded with `seed`. */
+/** The stream called `name` of the run seeded with `seed`, a whole number from 0 to 2^53. */
 export function dice(seed: number, name: string): Dice {
+  assert(Number.isSafeInteger(seed) && seed >= 0, 'a seed is a whole number from 0 to 2^53');
   const source = xoroshiro128plusFromState([
     mix(seed, name, 1),
     mix(seed, name, 2),
@@ -31,9 +32,11 @@ export function dice(seed: number, name: string): Dice {
     next,
     below(bound) {
       assert(Number.isInteger(bound) && bound > 0, 'a die has a positive whole number of sides');
+      assert(bound <= 2 ** 32, 'a die has at most as many sides as one draw can tell apart');
       return Math.floor(next() * bound);
     },
     exponential(mean) {
+      assert(mean >= 0, 'a mean time is not negative');
       return -mean * Math.log1p(-next());
     },
     normal() {
@@ -43,13 +46,23 @@ export function dice(seed: number, name: string): Dice {
   };
 }
 
-/** FNV-1a over the name, then a finaliser (murmur3's) that spreads the seed over all bits. */
+/**
+ * One state word: both halves of the seed, each spread over all bits before the next comes in, then FNV-1a over the name.
+ * The seed must be spread first: a bare seed would meet the name's first letter in one exclusive or, and seed 1 with name
+ * "b" would be seed 2 with name "a".
+ */
 function mix(seed: number, name: string, word: number): number {
-  let hash = 0x811c9dc5 ^ (seed | 0) ^ Math.imul(word, 0x9e3779b1);
+  const low = spread(Math.imul(word, 0x9e3779b1) ^ (seed | 0));
+  let hash = spread(low ^ Math.trunc(seed / 2 ** 32));
   for (let index = 0; index < name.length; index++) {
     hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);
   }
-  hash ^= Math.trunc(seed / 2 ** 32);
+  return spread(hash);
+}
+
+/** Every bit of the argument changes about half the bits of the result: the finaliser of murmur3. */
+function spread(bits: number): number {
+  let hash = bits;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) | 0;
