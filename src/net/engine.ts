@@ -60,19 +60,31 @@ export interface Socket {
   resume(): void;
   /** Sends what is queued, then says that we will send no more (FIN). */
   end(): void;
-  /** Drops everything at once (RST when `reset`). `onClose` still comes. */
+  /** Drops everything at once (RST when `reset`). `onClose` still comes, later, without an error. */
   destroy(reset?: boolean): void;
   readonly localPort: number;
   readonly remotePort: number;
   readonly remoteAddress: string;
+  /** What the handshake agreed on; undefined without TLS or before it is done. */
+  readonly tls: TlsFacts | undefined;
+}
+
+export interface TlsFacts {
+  readonly alpn: string | undefined;
+  /** The handshake was shortened by an earlier session. */
+  readonly resumed: boolean;
+  /** Such as `TLSv1.3`. */
+  readonly protocol: string;
 }
 
 export interface SocketHandler {
+  /** `connect` succeeded (with TLS: and the handshake). Not called for accepted sockets, which are open from the start. */
   onOpen?(socket: Socket, now: Instant): void;
   onData(socket: Socket, bytes: Uint8Array, now: Instant): void;
   /** What was queued has gone down below the low-water mark. */
   onDrain?(socket: Socket, now: Instant): void;
-  /** The peer will send no more. The socket may still write; unless it does, `end()` is called for it. */
+  /** The peer will send no more. The socket may still write until it calls `end()`. Without this callback `end()` is
+   * called for it. */
   onEnd?(socket: Socket, now: Instant): void;
   /** The end. `error` says why when it was not orderly. */
   onClose(socket: Socket, error: NetError | undefined, now: Instant): void;

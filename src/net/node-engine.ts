@@ -1,0 +1,420 @@
+// The portable engine: node:net and node:tls behind our interface.
+//
+// What it adds to node:net is thrift. Reads go into one buffer that all sockets share (`onread`), lent to the handler as a
+// view that is made once for each length; writes are copied into a scratch that libuv normally hands to the kernel before
+// `write` returns, so that the same scratch serves the next write. In the steady state of small messages neither direction
+// allocates. The clock is read once a turn (see `Turn`), and all alarms hang on one timer (see `Alarms`).
+//
+// The scratch: libuv tries the send at once. When the kernel took everything, `writableLength` is 0 and nobody refers to the
+// scratch any more. Otherwise (slow peer, still connecting) the scratch belongs to the pending write and a new one is made.
+
+import net from 'node:net';
+import tls from 'node:tls';
+import { after, assert, type Instant, instantAt } from '../base.ts';
+import { Alarms } from './alarms.ts';
+import type {
+  Alarm,
+  Engine,
+  Listener,
+  ListenAt,
+  NetError,
+  Socket,
+  SocketHandler,
+  Target,
+  TlsFacts,
+} from './engine.ts';
+import { netError } from './errors.ts';
+import { LentViews } from './lent-views.ts';
+
+export interface NodeEngineOptions {
+  /** Default: this thread's monotonic clock, counted from the start of the thread. */
+  readonly clock?: () => Instant;
+  /** `write` returns false once this many bytes are queued on a socket. Default 256 KiB. */
+  readonly highWaterMark?: number;
+}
+
+const readBufferBytes = 64 * 1024;
+const scratchBytes = 64 * 1024;
+const defaultBacklog = 4096;
+
+export function nodeEngine(options: NodeEngineOptions = {}): Engine {
+  return new NodeEngine(options);
+}
+
+class NodeEngine implements Engine {
+  readonly name = 'node';
+  readonly turn: Turn;
+  readonly highWaterMark: number;
+  readonly lent: LentViews = new LentViews(readBufferBytes);
+  readonly scratch: Scratch = new Scratch();
+  readonly sockets: Set<NodeSocket> = new Set();
+  readonly #alarms = new Alarms();
+  readonly #listeners = new Set<net.Server>();
+  /** TLS sessions by target, to resume: the newest one wins. */
+  readonly #sessions = new Map<string, Buffer>();
+  #timeout: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #timerAt: Instant | undefined;
+  #closed = false;
+
+  constructor(options: NodeEngineOptions) {
+    this.turn = new Turn(options.clock ?? threadClock);
+    this.highWaterMark = options.highWaterMark ?? 256 * 1024;
+  }
+
+  now(): Instant {
+    return this.turn.now();
+  }
+
+  connect(target: Target, handler: SocketHandler): Socket {
+    assert(!this.#closed, 'the engine is open');
+    const socket = new NodeSocket(this, handler, 'connect');
+    const at = {
+      host: target.host,
+      port: target.port,
+      ...(target.localAddress === undefined ? {} : { localAddress: target.localAddress }),
+    };
+    if (target.tls === undefined) {
+      socket.attach(net.connect({ ...at, ...this.#plainOptions(socket) }), 'connect');
+    } else {
+      const key = `${target.host}|${target.port}|${target.tls.serverName ?? ''}|${(target.tls.alpn ?? []).join(',')}`;
+      const session = this.#sessions.get(key);
+      const inner = tls.connect({
+        ...at,
+        allowHalfOpen: true,
+        highWaterMark: this.highWaterMark,
+        rejectUnauthorized: target.tls.insecure !== true,
+        ...serverName(target.tls.serverName ?? target.host),
+        ...(target.tls.alpn === undefined ? {} : { ALPNProtocols: [...target.tls.alpn] }),
+        ...(target.tls.ca === undefined ? {} : { ca: target.tls.ca }),
+        ...(session === undefined ? {} : { session }),
+      });
+      inner.setNoDelay(true);
+      inner.on('session', (fresh) => this.#sessions.set(key, fresh));
+      inner.on('data', socket.received);
+      socket.attach(inner, 'secureConnect');
+    }
+    if (target.connectTimeout !== undefined) socket.giveUpAt(after(this.now(), target.connectTimeout));
+    return socket;
+  }
+
+  listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener> {
+    assert(!this.#closed, 'the engine is open');
+    const server = at.tls === undefined ? this.#plainServer(accept) : this.#tlsServer(at.tls, accept);
+    return new Promise((resolve, reject) => {
+      const failed = (error: NodeJS.ErrnoException): void => {
+        this.#listeners.delete(server);
+        reject(netError('listen', error.code ?? 'UNKNOWN', error.message));
+      };
+      server.once('error', failed);
+      this.#listeners.add(server);
+      server.listen(
+        {
+          host: at.host,
+          port: at.port,
+          backlog: at.backlog ?? defaultBacklog,
+          exclusive: true,
+          reusePort: at.reusePort === true,
+        },
+        () => {
+          server.off('error', failed);
+          // An accept that fails later (no more files) is the kernel's backlog to keep: the peer waits.
+          server.on('error', () => {});
+          resolve(this.#listener(server));
+        },
+      );
+    });
+  }
+
+  alarm(at: Instant, ring: (now: Instant) => void): Alarm {
+    const alarm = this.#alarms.set(at, ring);
+    this.#arm();
+    return alarm;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#alarms.clear();
+    this.#disarm();
+    for (const server of this.#listeners) server.close();
+    this.#listeners.clear();
+    for (const socket of this.sockets) socket.destroy();
+    while (this.sockets.size > 0) await nextTurn();
+    this.turn.close();
+  }
+
+  #plainOptions(socket: NodeSocket) {
+    return {
+      noDelay: true,
+      allowHalfOpen: true,
+      highWaterMark: this.highWaterMark,
+      onread: { buffer: this.lent.buffer, callback: socket.read },
+    };
+  }
+
+  /** A server makes its own sockets, without `onread`. We take the handle out of each and give it to a socket that has it. */
+  #plainServer(accept: (socket: Socket) => SocketHandler): net.Server {
+    return net.createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, (made) => {
+      const socket = new NodeSocket(this, ignorant, 'open');
+      const handle: unknown = Reflect.get(made, '_handle');
+      if (handle === null || handle === undefined) {
+        made.destroy();
+        return;
+      }
+      Reflect.set(made, '_handle', null);
+      const inner = new net.Socket(Object.assign(this.#plainOptions(socket), { handle }));
+      socket.attach(inner, undefined);
+      socket.handler = accept(socket);
+      inner.resume();
+      inner.read(0);
+    });
+  }
+
+  #tlsServer(options: NonNullable<ListenAt['tls']>, accept: (socket: Socket) => SocketHandler): net.Server {
+    return tls.createServer(
+      {
+        cert: options.cert,
+        key: options.key,
+        allowHalfOpen: true,
+        noDelay: true,
+        highWaterMark: this.highWaterMark,
+        ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
+      },
+      (inner) => {
+        const socket = new NodeSocket(this, ignorant, 'open');
+        socket.attach(inner, undefined);
+        socket.handler = accept(socket);
+        inner.on('data', socket.received);
+      },
+    );
+  }
+
+  #listener(server: net.Server): Listener {
+    const address = server.address();
+    assert(address !== null && typeof address === 'object', 'a TCP server has an address');
+    return {
+      port: address.port,
+      host: address.address,
+      close: async () => {
+        this.#listeners.delete(server);
+        server.close();
+        await nextTurn();
+      },
+    };
+  }
+
+  #arm(): void {
+    const next = this.#alarms.next;
+    if (next === undefined || (this.#timerAt !== undefined && this.#timerAt <= next)) return;
+    this.#disarm();
+    this.#timerAt = next;
+    const distance = (next - this.turn.read()) / 1e6;
+    if (distance <= 0) this.#immediate = setImmediate(this.#ring);
+    else this.#timeout = setTimeout(this.#ring, Math.ceil(distance));
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timeout);
+    clearImmediate(this.#immediate);
+    this.#timerAt = undefined;
+  }
+
+  readonly #ring = (): void => {
+    this.#timerAt = undefined;
+    this.#alarms.ring(this.turn.read());
+    if (!this.#closed) this.#arm();
+  };
+}
+
+class NodeSocket implements Socket {
+  context: unknown = undefined;
+  handler: SocketHandler;
+  readonly #engine: NodeEngine;
+  #inner: net.Socket | undefined;
+  #stage: 'connect' | 'open';
+  #error: NetError | undefined;
+  /** `destroy` was called: nothing but `onClose` may follow. */
+  #dropped = false;
+  #connectAlarm: Alarm | undefined;
+
+  constructor(engine: NodeEngine, handler: SocketHandler, stage: 'connect' | 'open') {
+    this.#engine = engine;
+    this.handler = handler;
+    this.#stage = stage;
+    engine.sockets.add(this);
+  }
+
+  attach(inner: net.Socket, openEvent: 'connect' | 'secureConnect' | undefined): void {
+    this.#inner = inner;
+    if (openEvent !== undefined) inner.on(openEvent, this.#opened);
+    inner.on('end', this.#ended);
+    inner.on('drain', this.#drained);
+    inner.on('error', this.#failed);
+    inner.on('close', this.#closed);
+  }
+
+  giveUpAt(at: Instant): void {
+    this.#connectAlarm = this.#engine.alarm(at, () => {
+      this.#connectAlarm = undefined;
+      this.#error = netError('connect', 'ETIMEDOUT', 'no connection within the connect timeout');
+      this.#dropped = true;
+      this.#inner?.destroy();
+    });
+  }
+
+  /** For `onread`: `count` bytes are in the shared buffer. */
+  readonly read = (count: number): boolean => {
+    if (!this.#dropped) this.handler.onData(this, this.#engine.lent.view(count), this.#engine.now());
+    return true;
+  };
+
+  /** For TLS, whose sockets have no `onread`. */
+  readonly received = (bytes: Uint8Array): void => {
+    if (!this.#dropped) this.handler.onData(this, bytes, this.#engine.now());
+  };
+
+  get queued(): number {
+    return this.#inner?.writableLength ?? 0;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const inner = this.#inner;
+    if (inner === undefined || this.#dropped || inner.writableEnded) return false;
+    const scratch = this.#engine.scratch;
+    const copy = scratch.copy(bytes);
+    const more = inner.write(copy);
+    if (inner.writableLength !== 0) scratch.release();
+    return more;
+  }
+
+  pause(): void {
+    this.#inner?.pause();
+  }
+
+  resume(): void {
+    this.#inner?.resume();
+  }
+
+  end(): void {
+    if (!this.#dropped) this.#inner?.end();
+  }
+
+  destroy(reset = false): void {
+    if (this.#dropped || this.#inner === undefined) return;
+    this.#dropped = true;
+    const inner = this.#inner;
+    if (reset && this.#stage === 'open' && !(inner instanceof tls.TLSSocket)) inner.resetAndDestroy();
+    else inner.destroy();
+  }
+
+  get localPort(): number {
+    return this.#inner?.localPort ?? 0;
+  }
+
+  get remotePort(): number {
+    return this.#inner?.remotePort ?? 0;
+  }
+
+  get remoteAddress(): string {
+    return this.#inner?.remoteAddress ?? '';
+  }
+
+  get tls(): TlsFacts | undefined {
+    const inner = this.#inner;
+    if (!(inner instanceof tls.TLSSocket) || this.#stage === 'connect') return undefined;
+    return {
+      alpn: inner.alpnProtocol === false || inner.alpnProtocol === null ? undefined : inner.alpnProtocol,
+      resumed: inner.isSessionReused(),
+      protocol: inner.getProtocol() ?? '',
+    };
+  }
+
+  readonly #opened = (): void => {
+    this.#connectAlarm?.cancel();
+    this.#connectAlarm = undefined;
+    this.#stage = 'open';
+    if (!this.#dropped) this.handler.onOpen?.(this, this.#engine.now());
+  };
+
+  readonly #ended = (): void => {
+    if (this.#dropped) return;
+    if (this.handler.onEnd === undefined) this.#inner?.end();
+    else this.handler.onEnd(this, this.#engine.now());
+  };
+
+  readonly #drained = (): void => {
+    if (!this.#dropped) this.handler.onDrain?.(this, this.#engine.now());
+  };
+
+  readonly #failed = (error: NodeJS.ErrnoException): void => {
+    if (this.#dropped) return;
+    this.#error ??= netError(this.#stage, error.code ?? 'UNKNOWN', error.message);
+  };
+
+  readonly #closed = (): void => {
+    this.#connectAlarm?.cancel();
+    this.#dropped = true;
+    this.#engine.sockets.delete(this);
+    this.handler.onClose(this, this.#error, this.#engine.now());
+  };
+}
+
+/** The instant of this turn of the loop. The first question of a turn reads the clock; an immediate, which Node runs once
+ * after all sockets of the turn were served, marks the reading as stale. Sixty-four sockets that were ready together then
+ * see one instant, the one nearest to when their bytes had arrived, for one clock read and one immediate. */
+class Turn {
+  readonly read: () => Instant;
+  #instant: Instant;
+  #fresh = false;
+  #immediate: NodeJS.Immediate | undefined;
+
+  constructor(clock: () => Instant) {
+    this.read = clock;
+    this.#instant = clock();
+  }
+
+  now(): Instant {
+    if (this.#fresh) return this.#instant;
+    this.#fresh = true;
+    this.#instant = this.read();
+    this.#immediate = setImmediate(this.#stale);
+    return this.#instant;
+  }
+
+  close(): void {
+    if (this.#immediate !== undefined) clearImmediate(this.#immediate);
+    this.#fresh = false;
+  }
+
+  readonly #stale = (): void => {
+    this.#fresh = false;
+  };
+}
+
+/** Where writes are copied to. Views are kept by length, so that a repeated write of small messages allocates nothing. */
+class Scratch {
+  #lent = new LentViews(scratchBytes);
+
+  copy(bytes: Uint8Array): Buffer {
+    if (bytes.length > scratchBytes) return Buffer.from(bytes);
+    const view = this.#lent.view(bytes.length);
+    view.set(bytes);
+    return view;
+  }
+
+  /** The last copy is still being sent: leave it alone and copy the next to new memory. */
+  release(): void {
+    this.#lent = new LentViews(scratchBytes);
+  }
+}
+
+/** SNI carries names only; an address is left out, as RFC 6066 section 3 asks. */
+function serverName(host: string): { servername?: string } {
+  return net.isIP(host) === 0 ? { servername: host } : {};
+}
+
+const ignorant: SocketHandler = { onData: () => {}, onClose: () => {} };
+
+const threadClock = (): Instant => instantAt(performance.now() * 1e6);
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
