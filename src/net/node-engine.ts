@@ -12,17 +12,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { after, assert, type Instant, instantAt } from '../base.ts';
 import { Alarms } from './alarms.ts';
-import type {
-  Alarm,
-  Engine,
-  Listener,
-  ListenAt,
-  NetError,
-  Socket,
-  SocketHandler,
-  Target,
-  TlsFacts,
-} from './engine.ts';
+import type { Alarm, Engine, Listener, ListenAt, NetError, Socket, SocketHandler, Target, TlsFacts } from './engine.ts';
 import { netError } from './errors.ts';
 import { LentViews } from './lent-views.ts';
 
@@ -79,7 +69,7 @@ class NodeEngine implements Engine {
     } else {
       const key = `${target.host}|${target.port}|${target.tls.serverName ?? ''}|${(target.tls.alpn ?? []).join(',')}`;
       const session = this.#sessions.get(key);
-      const inner = tls.connect({
+      const settings = {
         ...at,
         allowHalfOpen: true,
         highWaterMark: this.highWaterMark,
@@ -88,7 +78,8 @@ class NodeEngine implements Engine {
         ...(target.tls.alpn === undefined ? {} : { ALPNProtocols: [...target.tls.alpn] }),
         ...(target.tls.ca === undefined ? {} : { ca: target.tls.ca }),
         ...(session === undefined ? {} : { session }),
-      });
+      };
+      const inner = tls.connect(settings);
       inner.setNoDelay(true);
       inner.on('session', (fresh) => this.#sessions.set(key, fresh));
       inner.on('data', socket.received);
@@ -162,7 +153,9 @@ class NodeEngine implements Engine {
         return;
       }
       Reflect.set(made, '_handle', null);
-      const inner = new net.Socket(Object.assign(this.#plainOptions(socket), { handle }));
+      const settings = this.#plainOptions(socket);
+      Reflect.set(settings, 'handle', handle);
+      const inner = new net.Socket(settings);
       socket.attach(inner, undefined);
       socket.handler = accept(socket);
       inner.resume();
