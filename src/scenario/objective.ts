@@ -1,0 +1,56 @@
+// Objectives in the grammar of k6's thresholds, so that people can bring what they have:
+//
+//   http_req_duration: ['p(95)<200', 'avg<50']    trend, milliseconds
+//   http_req_failed:   ['rate<0.01']              rate, a share of all requests
+//   http_reqs:         ['count>1000', 'rate>90']  counter: all requests, and requests a second
+
+import { didYouMean } from './nearest.ts';
+import type { Objective } from './model.ts';
+
+type Kind = 'trend' | 'rate' | 'counter';
+
+const metrics: Readonly<Record<string, Kind>> = {
+  http_req_duration: 'trend',
+  http_req_failed: 'rate',
+  http_reqs: 'counter',
+};
+
+const aggregates: Readonly<Record<Kind, readonly string[]>> = {
+  trend: ['avg', 'min', 'med', 'max', 'p'],
+  rate: ['rate'],
+  counter: ['count', 'rate'],
+};
+
+/** One threshold, or the sentence that says what is wrong with it. */
+export function parseObjective(metric: string, expression: string): Objective | string {
+  const kind = metrics[metric];
+  if (kind === undefined) {
+    const known = Object.keys(metrics);
+    return `unknown metric '${metric}': expected one of ${known.join(', ')}.${didYouMean(metric, known)}`;
+  }
+  const match = /^\s*([a-z]+)\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(
+    expression,
+  );
+  if (match === null) return `expected an expression such as ${example(kind)}, found '${expression}'`;
+  const [, aggregate = '', inside, operator = '', bound] = match;
+  if (!isAggregate(aggregate) || !aggregates[kind].includes(aggregate)) {
+    const known = aggregates[kind].map((each) => (each === 'p' ? 'p(…)' : each)).join(', ');
+    return `${metric} has no '${aggregate}': expected one of ${known}, as in ${example(kind)}`;
+  }
+  if ((aggregate === 'p') !== (inside !== undefined)) {
+    return aggregate === 'p'
+      ? `p needs its percentile: expected an expression such as ${example(kind)}, found '${expression}'`
+      : `${aggregate} takes no argument: expected an expression such as ${aggregate}<200, found '${expression}'`;
+  }
+  const percentile = inside === undefined ? undefined : Number(inside);
+  if (percentile !== undefined && percentile > 100) return `expected a percentile from 0 to 100, found ${percentile}`;
+  if (!isOperator(operator)) return `expected an operator, found '${operator}'`;
+  return { metric, expression: expression.trim(), aggregate, percentile, operator, bound: Number(bound) };
+}
+
+const example = (kind: Kind): string => (kind === 'trend' ? 'p(95)<200' : kind === 'rate' ? 'rate<0.01' : 'count>1000');
+
+const isAggregate = (text: string): text is Objective['aggregate'] =>
+  ['p', 'avg', 'min', 'med', 'max', 'rate', 'count'].includes(text);
+
+const isOperator = (text: string): text is Objective['operator'] => ['<', '<=', '>', '>=', '==', '!='].includes(text);
