@@ -1,1 +1,15 @@
-export {};
+// observe: readers of others' telemetry, one file a format. Acts.
+
+export { type Exposition, parsePrometheus, type Sample, sampleOf } from './observe/parse/prometheus.ts';
+export { type HaproxyRequest, parseHaproxyLine } from './observe/parse/haproxy-log.ts';
+export {
+  type HaproxyRow,
+  type HaproxyStats,
+  isHaproxyStats,
+  parseHaproxyStats,
+  statistic,
+} from './observe/parse/haproxy-stats.ts';
+export { nginxFormats, type NginxReader, nginxReader, recogniseNginx } from './observe/parse/nginx-access.ts';
+export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
+export { type ForeignFile, type ForeignReading, readForeign } from './observe/read-files.ts';
+export { type ForeignFacts, recordOfRequests } from './observe/record-of-requests.ts';

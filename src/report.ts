@@ -1,1 +1,5 @@
-export {};
+// report: a record as text. Pure.
+
+export { liveLine, liveLines, type LiveState } from './report/live.ts';
+export { type Paint, plain } from './report/paint.ts';
+export { type Cell, type Column, table, wrap } from './report/table.ts';
