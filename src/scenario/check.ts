@@ -1,41 +1,26 @@
 // What must hold between the parts of a scenario: every name that is used exists, calls go in no circle, faults happen
-// before the end. It works on whatever parts could be read, so that one bad service does not hide a bad fault.
+// before the end. It reads the raw data and passes over whatever has not the right shape (the schema has told that), so
+// that one mistake does not hide another.
 
-import { type Duration, formatDuration, ns } from '../base.ts';
+import { type Duration, formatDuration, ns, parseDuration, seconds } from '../base.ts';
 import { didYouMean } from './nearest.ts';
 import type { Path, Problem } from './problem.ts';
 import type { Source } from './source.ts';
-import {
-  type ClientsSurface,
-  type DemandSurface,
-  type DependencySurface,
-  faultKinds,
-  type FaultSurface,
-  type GatewaySurface,
-  type ServiceSurface,
-} from './surface.ts';
+import { defaults, faultKinds } from './surface.ts';
 
-/** The parts of a scenario; undefined stands for one that could not be read. Its name or place still counts. */
-export interface Draft {
-  readonly services: ReadonlyMap<string, ServiceSurface | undefined>;
-  readonly dependencies: ReadonlyMap<string, DependencySurface | undefined>;
-  readonly hasGateway: boolean;
-  readonly gateway: GatewaySurface | undefined;
-  readonly clients: ReadonlyMap<string, ClientsSurface | undefined>;
-  readonly demand: readonly (DemandSurface | undefined)[];
-  readonly faults: readonly (FaultSurface | undefined)[];
-  readonly end: Duration | undefined;
-}
-
-/** The group there is when a scenario names none. */
-export const defaultGroup = 'users';
-
-export function groupNames(clients: ReadonlyMap<string, unknown>): readonly string[] {
-  return clients.size === 0 ? [defaultGroup] : [...clients.keys()];
-}
+export type Raw = Readonly<Record<string, unknown>>;
 
 /** Everything that would make the scenario impossible to run as it is written. */
-export function check(draft: Draft, source: Source): Problem[] {
+export function check(raw: Raw, source: Source): Problem[] {
+  const draft: Draft = {
+    services: mappingIn(raw, 'services'),
+    dependencies: mappingIn(raw, 'dependencies'),
+    hasGateway: 'gateway' in raw,
+    clients: mappingIn(raw, 'clients'),
+    demand: listIn(raw, 'demand'),
+    faults: listIn(raw, 'faults'),
+    end: endOf(raw),
+  };
   return [
     ...checkNames(draft, source),
     ...checkCalls(draft, source),
@@ -45,40 +30,53 @@ export function check(draft: Draft, source: Source): Problem[] {
   ];
 }
 
+interface Draft {
+  readonly services: Raw;
+  readonly dependencies: Raw;
+  readonly hasGateway: boolean;
+  readonly clients: Raw;
+  readonly demand: readonly Raw[];
+  readonly faults: readonly Raw[];
+  readonly end: Duration | undefined;
+}
+
 function checkNames({ services, dependencies }: Draft, source: Source): Problem[] {
-  return [...dependencies.keys()]
-    .filter((name) => services.has(name))
+  return Object.keys(dependencies)
+    .filter((name) => name in services)
     .map((name) => source.atKey(['dependencies', name], `${name} is a service already: expected another name`));
 }
 
 function checkCalls({ services, dependencies }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
-  const known = [...dependencies.keys(), ...services.keys()];
-  for (const [name, service] of services) {
-    for (const [index, call] of (service?.calls ?? []).entries()) {
+  const known = [...Object.keys(dependencies), ...Object.keys(services)];
+  for (const name of Object.keys(services)) {
+    for (const [index, to] of callsOf(services, name).entries()) {
+      if (to === undefined) continue;
       const path = ['services', name, 'calls', index, 'to'];
-      if (!known.includes(call.to)) {
-        problems.push(source.at(path, unknownName('dependency or service', call.to, known)));
+      if (!known.includes(to)) {
+        problems.push(source.at(path, unknownName('dependency or service', to, known)));
         continue;
       }
-      const circle = pathOfCalls(services, call.to, name);
-      if (circle !== undefined) {
+      const circle = wayByCalls(services, to, name);
+      if (circle !== undefined)
         problems.push(source.at(path, `calls go in a circle: ${[name, ...circle].join(' → ')}`));
-      }
     }
   }
   return problems;
 }
 
+const callsOf = (services: Raw, name: string): readonly (string | undefined)[] =>
+  listIn(mappingIn(services, name), 'calls').map((call) => textIn(call, 'to'));
+
 /** The services on the way from `from` to `to` by calls, both included, or undefined when there is no way. */
-function pathOfCalls(services: Draft['services'], from: string, to: string): readonly string[] | undefined {
+function wayByCalls(services: Raw, from: string, to: string): readonly string[] | undefined {
   const seen = new Set<string>();
   const walk = (name: string): readonly string[] | undefined => {
     if (name === to) return [name];
     if (seen.has(name)) return undefined;
     seen.add(name);
-    for (const call of services.get(name)?.calls ?? []) {
-      const rest = walk(call.to);
+    for (const next of callsOf(services, name)) {
+      const rest = next === undefined ? undefined : walk(next);
       if (rest !== undefined) return [name, ...rest];
     }
     return undefined;
@@ -88,23 +86,23 @@ function pathOfCalls(services: Draft['services'], from: string, to: string): rea
 
 function checkClients({ services, clients, hasGateway }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
-  const names = [...services.keys()];
-  for (const [group, surface] of clients) {
-    if (surface === undefined) continue;
-    if (surface.service === undefined) {
-      if (names.length > 1) {
-        const message = `the key service is missing: there are several services, expected one of ${names.join(', ')}`;
-        problems.push(source.atKey(['clients', group], message));
-      }
-    } else if (!services.has(surface.service)) {
-      problems.push(source.at(['clients', group, 'service'], unknownName('service', surface.service, names)));
+  const names = Object.keys(services);
+  const groups = Object.keys(clients);
+  for (const group of groups) {
+    const each = mappingIn(clients, group);
+    const service = textIn(each, 'service');
+    if (!('service' in each) && names.length > 1) {
+      const message = `the key service is missing: there are several services, expected one of ${names.join(', ')}`;
+      problems.push(source.atKey(['clients', group], message));
+    } else if (service !== undefined && !(service in services)) {
+      problems.push(source.at(['clients', group, 'service'], unknownName('service', service, names)));
     }
-    if (surface.via === 'gateway' && !hasGateway) {
+    if (each['via'] === 'gateway' && !hasGateway) {
       const message = `there is no gateway: expected a section gateway (gateway: {} takes every default), or via: registry`;
       problems.push(source.at(['clients', group, 'via'], message));
     }
   }
-  if (clients.size === 0 && names.length > 1) {
+  if (groups.length === 0 && names.length > 1) {
     const message = `the key clients is missing: there are several services, expected a group that says which one it asks`;
     problems.push(source.at([], message));
   }
@@ -113,15 +111,15 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
 
 function checkDemand({ clients, demand }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
-  const groups = groupNames(clients);
+  const named = Object.keys(clients);
+  const groups = named.length === 0 ? [defaults.group] : named;
   for (const [index, each] of demand.entries()) {
-    if (each === undefined) continue;
-    if (each.clients === undefined) {
-      if (groups.length === 1) continue;
+    const group = textIn(each, 'clients');
+    if (!('clients' in each) && groups.length > 1) {
       const message = `the key clients is missing: there are several groups, expected one of ${groups.join(', ')}`;
       problems.push(source.at(['demand', index], message));
-    } else if (!groups.includes(each.clients)) {
-      problems.push(source.at(['demand', index, 'clients'], unknownName('client group', each.clients, groups)));
+    } else if (group !== undefined && !groups.includes(group)) {
+      problems.push(source.at(['demand', index, 'clients'], unknownName('client group', group, groups)));
     }
   }
   return problems;
@@ -130,58 +128,37 @@ function checkDemand({ clients, demand }: Draft, source: Source): Problem[] {
 function checkFaults({ services, dependencies, faults, end }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
   for (const [index, fault] of faults.entries()) {
-    if (fault === undefined) continue;
     const path: Path = ['faults', index];
-    const { kind, replica, inside } = victimOf(fault);
-    const wrong = wrongReplica(replica, services, dependencies);
-    if (wrong !== undefined) problems.push(source.at([...path, kind, ...(inside ? ['replica'] : [])], wrong));
-    if (end !== undefined && fault.at >= end) {
-      const message = `the run ends at ${formatDuration(end)} (warm_up and duration together): expected an earlier time, found ${formatDuration(fault.at)}`;
+    const at = durationIn(fault, 'at');
+    if (end !== undefined && at !== undefined && at >= end) {
+      const message = `the run ends at ${formatDuration(end)} (warm_up and duration together): expected an earlier time, found ${formatDuration(at)}`;
       problems.push(source.at([...path, 'at'], message));
     }
-    if (fault.for !== undefined && (kind === 'resume' || kind === 'restart' || kind === 'pause')) {
-      const instead = kind === 'pause' ? 'length inside pause' : 'nothing: it happens once';
-      problems.push(source.atKey([...path, 'for'], `${kind} cannot last: expected ${instead}`));
+    for (const kind of faultKinds.filter((each) => each in fault)) {
+      const inside = typeof fault[kind] !== 'string';
+      const id = inside ? textIn(mappingIn(fault, kind), 'replica') : textIn(fault, kind);
+      const wrong = id === undefined ? undefined : wrongReplica(id, services, dependencies);
+      if (wrong !== undefined) problems.push(source.at([...path, kind, ...(inside ? ['replica'] : [])], wrong));
+      if ('for' in fault && (kind === 'resume' || kind === 'restart' || kind === 'pause')) {
+        const instead = kind === 'pause' ? 'its length inside pause' : 'no such key, it happens once';
+        problems.push(source.atKey([...path, 'for'], `${kind} does not last: expected ${instead}`));
+      }
     }
   }
   return problems;
 }
 
-interface Victim {
-  readonly kind: (typeof faultKinds)[number];
-  readonly replica: string;
-  /** Whether the id stands under a key of its own. */
-  readonly inside: boolean;
-}
-
-export function victimOf(fault: FaultSurface): Victim {
-  for (const kind of faultKinds) {
-    const value = fault[kind];
-    if (value === undefined) continue;
-    return typeof value === 'string'
-      ? { kind, replica: value, inside: false }
-      : { kind, replica: value.replica, inside: true };
-  }
-  return { kind: 'slow', replica: '', inside: false };
-}
-
-function wrongReplica(
-  id: string,
-  services: Draft['services'],
-  dependencies: Draft['dependencies'],
-): string | undefined {
-  const [, name = '', number = ''] = /^(.*)-(\d+)$/.exec(id) ?? [];
-  const service = services.get(name);
-  const known = [...services.keys(), ...dependencies.keys()];
-  if (!known.includes(name)) {
-    const ids = known.map((each) => `${each}-${number}`);
+function wrongReplica(id: string, services: Raw, dependencies: Raw): string | undefined {
+  const [, name, digits] = /^(.*)-(\d+)$/.exec(id) ?? [];
+  if (name === undefined || digits === undefined) return undefined;
+  const isService = name in services;
+  if (!isService && !(name in dependencies)) {
+    const ids = [...Object.keys(services), ...Object.keys(dependencies)].map((each) => `${each}-${digits}`);
     return `no replica ${id}: ${name} is neither a service nor a dependency.${didYouMean(id, ids)}`;
   }
-  const isService = services.has(name);
-  if (isService && service === undefined) return undefined;
-  const count = service?.replicas ?? 1;
-  if (Number(number) >= 1 && Number(number) <= count) return undefined;
-  const has = count === 1 ? `one replica, ${name}-1` : `${count} replicas, ${name}-1 to ${name}-${count}`;
+  const stated = isService ? (mappingIn(services, name)['replicas'] ?? defaults.replicas) : 1;
+  if (typeof stated !== 'number' || (Number(digits) >= 1 && Number(digits) <= stated)) return undefined;
+  const has = stated === 1 ? `one replica, ${name}-1` : `${stated} replicas, ${name}-1 to ${name}-${stated}`;
   return `no replica ${id}: ${name} has ${has}`;
 }
 
@@ -190,45 +167,34 @@ function unknownName(what: string, found: string, known: readonly string[]): str
   return `unknown ${what} '${found}': ${there}.${didYouMean(found, known)}`;
 }
 
-/** What is legal and probably not meant. Only for a scenario without problems. */
-export function advise(draft: Draft, source: Source): Problem[] {
-  const advice: Problem[] = [];
-  const { gateway, services, clients, dependencies, demand, faults } = draft;
-  for (const [group, surface] of clients) {
-    if (gateway === undefined || surface === undefined || (surface.via ?? 'gateway') !== 'gateway') continue;
-    if (gateway.timeout >= surface.timeout) {
-      const message = `the gateway's timeout ${formatDuration(gateway.timeout)} is not below the clients' ${formatDuration(surface.timeout)}: the clients give up first and never see its answer`;
-      advice.push(source.at(['clients', group], message));
-    }
-  }
-  if (gateway?.health !== undefined && gateway.health.timeout >= gateway.health.interval) {
-    advice.push(
-      source.at(['gateway', 'health', 'timeout'], 'a health check may last longer than the time to the next one'),
-    );
-  }
-  for (const [name, service] of services) {
-    for (const [index, call] of (service?.calls ?? []).entries()) {
-      const path: Path = ['services', name, 'calls', index];
-      if (call.timeout === undefined) {
-        advice.push(source.at(path, `the call to ${call.to} has no timeout: a stalled ${call.to} holds every worker`));
-      } else if (gateway !== undefined && call.timeout * (1 + call.retries) >= gateway.timeout) {
-        const whole = formatDuration(ns(call.timeout * (1 + call.retries)));
-        const message = `all attempts of the call to ${call.to} may take ${whole}, which is not below the gateway's timeout ${formatDuration(gateway.timeout)}`;
-        advice.push(source.at(path, message));
-      }
-    }
-  }
-  const called = new Set([...services.values()].flatMap((service) => service?.calls ?? []).map((call) => call.to));
-  for (const name of dependencies.keys()) {
-    if (!called.has(name)) advice.push(source.atKey(['dependencies', name], `no service calls ${name}`));
-  }
-  const asking = new Set(demand.map((each) => each?.clients ?? groupNames(clients)[0]));
-  for (const group of clients.keys()) {
-    if (!asking.has(group)) advice.push(source.atKey(['clients', group], `no demand is made by ${group}`));
-  }
-  for (const [index, fault] of faults.entries()) {
-    if (fault?.slow?.factor === 1)
-      advice.push(source.at(['faults', index, 'slow', 'factor'], 'a factor of 1 changes nothing'));
-  }
-  return advice;
+function endOf(raw: Raw): Duration | undefined {
+  const warmUp = 'warm_up' in raw ? durationIn(raw, 'warm_up') : seconds(defaults.warmUpSeconds);
+  const length = 'duration' in raw ? durationIn(raw, 'duration') : seconds(defaults.durationSeconds);
+  return warmUp === undefined || length === undefined ? undefined : ns(warmUp + length);
+}
+
+// Readers that pass over what is not of the right shape.
+
+export function isMapping(value: unknown): value is Raw {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mappingIn(raw: Raw, key: string): Raw {
+  const value = raw[key];
+  return isMapping(value) ? value : {};
+}
+
+function listIn(raw: Raw, key: string): readonly Raw[] {
+  const value = raw[key];
+  return Array.isArray(value) ? value.map((each: unknown) => (isMapping(each) ? each : {})) : [];
+}
+
+function textIn(raw: Raw, key: string): string | undefined {
+  const value = raw[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function durationIn(raw: Raw, key: string): Duration | undefined {
+  const text = textIn(raw, key);
+  return text === undefined ? undefined : parseDuration(text);
 }

@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 import { didYouMean } from './nearest.ts';
-import type { Path, Problem } from './problem.ts';
+import { describe, type Path, type Problem } from './problem.ts';
 import type { Source } from './source.ts';
 
 export function explain(issues: readonly z.core.$ZodIssue[], source: Source): Problem[] {
@@ -48,7 +48,7 @@ function missing(issue: z.core.$ZodIssue, found: unknown, path: Path): string {
 }
 
 function valueAt(value: unknown, path: Path): unknown {
-  let here = value;
+  let here: unknown = value;
   for (const segment of path) {
     if (typeof here !== 'object' || here === null) return undefined;
     here = Object.hasOwn(here, segment)
@@ -56,13 +56,4 @@ function valueAt(value: unknown, path: Path): unknown {
       : undefined;
   }
   return here;
-}
-
-/** A value as a person would name it: `'fast'`, `3`, `nothing`, `a list`. */
-export function describe(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (typeof value === 'string') return value.length > 60 ? `'${value.slice(0, 57)}…'` : `'${value}'`;
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'a mapping';
-  return String(value);
 }

@@ -1,28 +1,26 @@
 // From a person's YAML to a Scenario, or to every problem at once.
 //
-//   text ─► document with positions ─► schema, part by part ─► checks between parts ─► Scenario
+//   text ─► document with positions ─► schema ─┬─► Scenario
+//                                  └─► checks ─┘
 //
-// The parts are read one by one, so that a mistake in one does not hide those in the others.
+// Schema and checks both read the raw data, so that a mistake of one kind does not hide those of the other.
 
-import type { z } from 'zod';
-import { type Duration, ns, seconds } from '../base.ts';
-import { advise, check, defaultGroup, type Draft, groupNames, victimOf } from './check.ts';
+import { assert, AssertionError } from '../base.ts';
+import { advise } from './advise.ts';
+import { check, isMapping, type Raw } from './check.ts';
 import { explain } from './explain.ts';
 import type { Clients, Demand, Fault, FaultKind, Gateway, Scenario, Service } from './model.ts';
 import type { Problem } from './problem.ts';
 import { readSource } from './source.ts';
 import {
   clientsSchema,
-  demandSchema,
-  dependencySchema,
+  defaults,
   type DemandSurface,
-  faultSchema,
+  faultKinds,
   type FaultSurface,
-  gatewaySchema,
   type GatewaySurface,
   scenarioSchema,
   type ScenarioSurface,
-  serviceSchema,
   type ServiceSurface,
 } from './surface.ts';
 
@@ -40,49 +38,17 @@ export function parseScenario(text: string, file: string, settings: readonly str
   if (!isMapping(source.value)) {
     return { problems: [source.at([], 'expected a mapping that begins with plimsoll: 1')] };
   }
-  const value = withoutExtensions(source.value);
-  const parsed = scenarioSchema.safeParse(value);
-  const draft = draftOf(value);
-  const problems = [...(parsed.success ? [] : explain(parsed.error.issues, source)), ...check(draft, source)];
+  const raw = withoutExtensions(source.value);
+  const parsed = scenarioSchema.safeParse(raw);
+  const problems = [...(parsed.success ? [] : explain(parsed.error.issues, source)), ...check(raw, source)];
   if (!parsed.success || problems.length > 0) return { problems: inOrder(problems, settings) };
-  return { scenario: build(parsed.data, nameFrom(file)), warnings: inOrder(advise(draft, source), settings) };
+  const scenario = build(parsed.data, nameFrom(file));
+  return { scenario, warnings: inOrder(advise(scenario, source), settings) };
 }
 
 /** Top-level keys that begin with x- are a person's own place for anchors. */
-function withoutExtensions(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function withoutExtensions(value: Raw): Raw {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')));
-}
-
-function draftOf(value: Readonly<Record<string, unknown>>): Draft {
-  const warmUp = durationOr(value, 'warm_up', seconds(3));
-  const length = durationOr(value, 'duration', seconds(15));
-  return {
-    services: readEach(value['services'], serviceSchema),
-    dependencies: readEach(value['dependencies'], dependencySchema),
-    hasGateway: 'gateway' in value,
-    gateway: gatewaySchema.safeParse(value['gateway']).data,
-    clients: readEach(value['clients'], clientsSchema),
-    demand: listOf(value['demand']).map((each) => demandSchema.safeParse(each).data),
-    faults: listOf(value['faults']).map((each) => faultSchema.safeParse(each).data),
-    end: warmUp === undefined || length === undefined ? undefined : sum(warmUp, length),
-  };
-}
-
-function durationOr(value: Readonly<Record<string, unknown>>, key: 'warm_up' | 'duration', otherwise: Duration) {
-  return key in value ? scenarioSchema.shape[key].safeParse(value[key]).data : otherwise;
-}
-
-const sum = (first: Duration, second: Duration): Duration => ns(first + second);
-
-function readEach<T extends z.ZodType>(value: unknown, schema: T): ReadonlyMap<string, z.output<T> | undefined> {
-  const entries = isMapping(value) ? Object.entries(value) : [];
-  return new Map(entries.map(([name, each]) => [name, schema.safeParse(each).data]));
-}
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** As a person reads: settings first, then down the file; each thing told once. */
@@ -111,7 +77,6 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     serviceTime: dependency.service_time,
   }));
   const clients = buildClients(surface, services[0]?.name ?? '');
-  const groups = groupNames(new Map(clients.map((each) => [each.name, each])));
   return {
     name: surface.name ?? name,
     about: surface.about,
@@ -121,7 +86,7 @@ function build(surface: ScenarioSurface, name: string): Scenario {
       gateway: surface.gateway === undefined ? undefined : buildGateway(surface.gateway),
       clients,
     },
-    demand: surface.demand.map((each) => buildDemand(each, groups[0] ?? defaultGroup)),
+    demand: surface.demand.map((each) => buildDemand(each, clients[0]?.name ?? defaults.group)),
     faults: surface.faults.map(buildFault),
     objectives: surface.objectives,
     warmUp: surface.warm_up,
@@ -156,7 +121,7 @@ function buildGateway(surface: GatewaySurface): Gateway {
 
 function buildClients(surface: ScenarioSurface, onlyService: string): readonly Clients[] {
   const named = Object.entries(surface.clients);
-  const groups = named.length > 0 ? named : [[defaultGroup, clientsSchema.parse({})] as const];
+  const groups = named.length > 0 ? named : [[defaults.group, clientsSchema.parse({})] as const];
   return groups.map(([name, each]) => ({
     name,
     service: each.service ?? onlyService,
@@ -170,7 +135,7 @@ function buildDemand(surface: DemandSurface, onlyGroup: string): Demand {
   const clients = surface.clients ?? onlyGroup;
   if (surface.closed !== undefined) return { kind: 'closed', clients, ...surface.closed };
   const open = surface.open;
-  if (open === undefined) throw new TypeError('a demand that passed the schema is closed or open');
+  assert(open !== undefined, 'a demand that passed the schema is closed or open');
   return { kind: 'open', clients, ratePerSecond: open.rate, arrivals: open.arrivals, flow: open.flow };
 }
 
@@ -178,16 +143,13 @@ function buildFault(surface: FaultSurface): Fault {
   return { at: surface.at, for: surface.for, ...buildFaultKind(surface) };
 }
 
-function buildFaultKind(surface: FaultSurface): FaultKind {
-  const { kind, replica } = victimOf(surface);
-  switch (kind) {
-    case 'slow':
-      return { kind, replica, factor: surface.slow?.factor ?? 1 };
-    case 'burn':
-      return { kind, replica, share: surface.burn?.share ?? 0 };
-    case 'pause':
-      return { kind, replica, length: surface.pause?.length ?? seconds(0) };
-    default:
-      return { kind, replica };
+function buildFaultKind({ slow, burn, pause, ...others }: FaultSurface): FaultKind {
+  if (slow !== undefined) return { kind: 'slow', ...slow };
+  if (burn !== undefined) return { kind: 'burn', ...burn };
+  if (pause !== undefined) return { kind: 'pause', ...pause };
+  for (const kind of ['stop', 'resume', 'kill', 'restart'] as const) {
+    const replica = others[kind];
+    if (replica !== undefined) return { kind, replica };
   }
+  throw new AssertionError(`a fault that passed the schema is one of ${faultKinds.join(', ')}`);
 }

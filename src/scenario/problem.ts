@@ -22,3 +22,17 @@ export function formatProblem(problem: Problem): string {
 export type Path = readonly (string | number)[];
 
 export const formatPath = (path: Path): string => path.join('.');
+
+/** A value as a person would name it: `'fast'`, `3`, `nothing`, `a list`. */
+export function describe(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return value.length > 60 ? `'${value.slice(0, 57)}…'` : `'${value}'`;
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    default:
+      return value === null || value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : 'a mapping';
+  }
+}

@@ -13,9 +13,9 @@ import {
   parseDocument,
   type YAMLError,
   YAMLMap,
-  YAMLSeq,
+  type YAMLSeq,
 } from 'yaml';
-import { formatPath, type Path, type Problem } from './problem.ts';
+import { describe, formatPath, type Path, type Problem } from './problem.ts';
 
 export interface Source {
   readonly value: unknown;
@@ -167,7 +167,8 @@ function applySetting(document: Document, setting: string, places: Map<unknown, 
       continue;
     }
     if (isScalar(child) && child.value !== null) {
-      return wrong(path, `${formatPath(path.slice(0, depth + 1))} is ${String(child.value)}, which has nothing inside`);
+      const scalar = describe(child.value);
+      return wrong(path, `${formatPath(path.slice(0, depth + 1))} is ${scalar}, which has nothing inside`);
     }
     const made = new YAMLMap();
     places.set(made, { file, line: 1, column: 1 });

@@ -19,6 +19,9 @@ export const workersMax = 100_000;
 export const usersMax = 10_000_000;
 const bodyBytesMax = 1024 * 1024;
 
+/** Defaults that a check between parts needs too. */
+export const defaults = { group: 'users', replicas: 4, warmUpSeconds: 3, durationSeconds: 15 } as const;
+
 export const choices: readonly [Choice, ...Choice[]] = ['pick-first', 'round-robin', 'random'];
 export const policies: readonly [PolicyName, ...PolicyName[]] = ['round-robin', 'random', 'least-request'];
 /** What a diagnosis can end in. */
@@ -113,7 +116,10 @@ function mapping<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$stri
 function exactlyOne<T extends z.ZodType>(schema: T, keys: readonly string[]): T {
   return schema
     .check((context) => {
-      const found = keys.filter((key) => Object.hasOwn(Object(context.value), key));
+      // An unknown key has been told already, and is probably the one that is meant.
+      if (context.issues.length > 0) return;
+      const value: unknown = context.value;
+      const found = typeof value === 'object' && value !== null ? keys.filter((key) => key in value) : [];
       if (found.length === 1) return;
       const what = found.length === 0 ? 'none of them' : found.join(' and ');
       context.issues.push({
@@ -206,7 +212,9 @@ const call = mapping({
 });
 
 export const serviceSchema = mapping({
-  replicas: whole(1, replicasMax).prefault(4).describe('How many; their ids are the name with -1, -2, …'),
+  replicas: whole(1, replicasMax)
+    .prefault(defaults.replicas)
+    .describe('How many; their ids are the name with -1, -2, …'),
   workers: whole(1, workersMax)
     .prefault(4)
     .describe('Fixed worker pool of each replica: its capacity is workers ÷ service time.'),
@@ -410,7 +418,9 @@ const named = <T extends z.ZodType>(of: T, what: string): z.ZodRecord<z.ZodStrin
   z.record(name(), of, { error: `a mapping of names to ${what}` });
 
 export const scenarioSchema = mapping({
-  plimsoll: z.literal(scenarioVersion, { error: `${scenarioVersion}` }).describe('Version of this format.'),
+  plimsoll: z
+    .literal(scenarioVersion, { error: `${scenarioVersion}, the version of this format` })
+    .describe('Version of this format.'),
   name: z.string({ error: 'a text' }).optional().describe("Defaults to the file's name."),
   about: z.string({ error: 'a text' }).prefault('').describe('One line that says what happens.'),
   services: named(serviceSchema, 'services')
@@ -431,8 +441,8 @@ export const scenarioSchema = mapping({
     .describe(
       "What must hold, in k6's threshold grammar: http_req_duration: ['p(95)<200'], http_req_failed: ['rate<0.01'].",
     ),
-  warm_up: duration().prefault('3s').describe('First part of the baseline, not judged.'),
-  duration: timeout().prefault('15s').describe('How long the baseline is judged.'),
+  warm_up: duration().prefault(`${defaults.warmUpSeconds}s`).describe('First part of the baseline, not judged.'),
+  duration: timeout().prefault(`${defaults.durationSeconds}s`).describe('How long the baseline is judged.'),
   expect: oneOf(patterns).optional().describe('The verdict this scenario should end in; only the exit code reads it.'),
 });
 

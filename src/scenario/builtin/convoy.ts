@@ -1,7 +1,7 @@
 // A release made one replica 15 % slower. Closed users over strict rotation park on it: X = 4 × 4/23 ms = 696/s instead of
 // 800/s, and most of what is in flight stands at api-2.
 
-export const convoy = `# yaml-language-server: $schema=https://plimsoll.dev/schema/scenario.schema.json
+export const convoy = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: convoy
 about: Closed-loop users over round robin pile up on one slightly slower replica.

@@ -1,6 +1,6 @@
 // Far enough below the knee: 40 users with 100 ms of thought ask about 330/s of a fleet that can do 800/s.
 
-export const healthy = `# yaml-language-server: $schema=https://plimsoll.dev/schema/scenario.schema.json
+export const healthy = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: healthy
 about: Four replicas well below their knee. Nothing is wrong, and nothing should be accused.

@@ -1,6 +1,6 @@
 // A quarter more than the fleet can do, spread evenly: 1000/s at 4 × 4/20 ms = 800/s. Bounded queues answer the rest 503.
 
-export const overload = `# yaml-language-server: $schema=https://plimsoll.dev/schema/scenario.schema.json
+export const overload = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: overload
 about: More is asked than the whole fleet can do; the load sits evenly and every replica is full.

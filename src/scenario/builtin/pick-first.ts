@@ -1,7 +1,7 @@
 // The first replica of the list gets everything: 240/s at a capacity of 4/20 ms = 200/s, so a sixth of the requests
 // (1 − 200/240) run into the clients' timeout. A replica that drops abandoned requests keeps its workers useful.
 
-export const pickFirst = `# yaml-language-server: $schema=https://plimsoll.dev/schema/scenario.schema.json
+export const pickFirst = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: pick-first
 about: Every client takes the first replica of the registry's list; one redlines, the others are idle.

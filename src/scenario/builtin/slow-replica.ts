@@ -1,7 +1,7 @@
 // One defective replica under open load: it gets 70/s like the others, and can do 4/60 ms = 67/s. Its queue stands at its
 // limit while the others work at 35 %.
 
-export const slowReplica = `# yaml-language-server: $schema=https://plimsoll.dev/schema/scenario.schema.json
+export const slowReplica = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: slow-replica
 about: One replica is three times slower than its siblings, under open load that does not wait for it.

@@ -1,0 +1,48 @@
+// What is legal in a scenario and probably not meant. Warnings, each with its place and its reason; the run goes on.
+
+import { formatDuration, ns } from '../base.ts';
+import type { Scenario } from './model.ts';
+import type { Path, Problem } from './problem.ts';
+import type { Source } from './source.ts';
+
+export function advise({ topology, demand, faults }: Scenario, source: Source): Problem[] {
+  const advice: Problem[] = [];
+  const { gateway, services, clients, dependencies } = topology;
+  for (const group of clients) {
+    if (gateway !== undefined && group.via === 'gateway' && gateway.timeout >= group.timeout) {
+      const message = `the gateway's timeout ${formatDuration(gateway.timeout)} is not below the clients' ${formatDuration(group.timeout)}: the clients give up first and never see its answer`;
+      advice.push(source.at(['clients', group.name], message));
+    }
+    if (!demand.some((each) => each.clients === group.name)) {
+      advice.push(source.atKey(['clients', group.name], `no demand is made by ${group.name}`));
+    }
+  }
+  if (gateway?.health !== undefined && gateway.health.timeout >= gateway.health.interval) {
+    const message = 'a check may still be running when the next is due: a timeout below the interval avoids that';
+    advice.push(source.at(['gateway', 'health', 'timeout'], message));
+  }
+  for (const service of services) {
+    for (const [index, call] of service.calls.entries()) {
+      const path: Path = ['services', service.name, 'calls', index];
+      const whole = call.timeout === undefined ? undefined : ns(call.timeout * (1 + call.retries));
+      if (whole === undefined) {
+        const message = `the call to ${call.to} has no timeout: when ${call.to} stalls, it holds every worker`;
+        advice.push(source.at(path, message));
+      } else if (gateway !== undefined && whole >= gateway.timeout) {
+        const message = `all attempts of the call to ${call.to} may take ${formatDuration(whole)}, which is not below the gateway's timeout ${formatDuration(gateway.timeout)}`;
+        advice.push(source.at(path, message));
+      }
+    }
+  }
+  for (const { name } of dependencies) {
+    if (!services.some((service) => service.calls.some((call) => call.to === name))) {
+      advice.push(source.atKey(['dependencies', name], `no service calls ${name}`));
+    }
+  }
+  for (const [index, fault] of faults.entries()) {
+    if (fault.kind === 'slow' && fault.factor === 1) {
+      advice.push(source.at(['faults', index, 'slow', 'factor'], 'a factor of 1 changes nothing'));
+    }
+  }
+  return advice;
+}
