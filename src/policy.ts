@@ -12,3 +12,7 @@ export { leastRequest, type LeastRequestOptions } from './policy/balance/least-r
 export { pickFirst } from './policy/balance/pick-first.ts';
 export { random } from './policy/balance/random.ts';
 export { roundRobin } from './policy/balance/round-robin.ts';
+export { ActiveCheck, type ActiveCheckSettings, type HealthChange } from './policy/health/active.ts';
+export { backOff, type BackOffOptions } from './policy/retry/back-off.ts';
+export { RetryBudget, type RetryBudgetOptions } from './policy/retry/budget.ts';
+export { isIdempotent } from './policy/retry/idempotent.ts';
