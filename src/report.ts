@@ -3,3 +3,4 @@
 export { liveLine, liveLines, type LiveState } from './report/live.ts';
 export { type Paint, plain } from './report/paint.ts';
 export { type Cell, type Column, table, wrap } from './report/table.ts';
+export { type ChartInput, inFlightChart } from './report/chart.ts';
