@@ -20,6 +20,6 @@ test('a case that the compiler thought impossible stops the program and shows th
         return unreachable(colour, 'a colour');
     }
   };
-  const fromOutside: Colour = JSON.parse('"purple"');
+  const fromOutside = JSON.parse('"purple"') as Colour;
   nodeAssert.throws(() => isRed(fromOutside), /^AssertionError: a colour: purple$/);
 });
