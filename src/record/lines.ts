@@ -10,6 +10,8 @@
 // What is not here: the truth about injected faults. It goes to a file beside the record (`truth.ts`) that only a scorer
 // opens. An experiment, in contrast, is something the operator did on purpose to learn; its phase says so.
 
+import type { HistogramFields } from '../stats.ts';
+
 /** Version of this format. A reader refuses a higher one and says so. */
 export const recordVersion = 1;
 
@@ -251,23 +253,21 @@ export interface GatewayTick {
   readonly cpu_ns?: number;
 }
 
-/** Latencies of one phase, of one replica or client group, as sparse bucket counts (see stats: base-2 exponential). */
-export interface HistogramLine {
+/**
+ * Latencies of one phase, of one replica or client group. The counts are those of OpenTelemetry's exponential histogram;
+ * requests that had not ended are beside them and enter quantiles as lower bounds. `histogramOfLine` makes it whole again.
+ */
+export interface HistogramLine extends HistogramFields {
   readonly kind: 'histogram';
   readonly at_ns: number;
   readonly phase: string;
-  readonly of: { readonly replica?: string; readonly group?: string; readonly what: 'latency' | 'service' | 'lag' };
-  readonly scale: number;
-  readonly zero_count: number;
-  /** Index of the first bucket in `counts`; runs of zeros are encoded as negative numbers (−3: three empty buckets). */
-  readonly offset: number;
-  readonly counts: readonly number[];
-  readonly count: number;
-  readonly sum_ns: number;
-  readonly min_ns: number;
-  readonly max_ns: number;
-  /** Requests that had not ended: each is at least this old. They enter quantiles as lower bounds. */
-  readonly unfinished_ns?: readonly number[];
+  readonly of: HistogramOf;
+}
+
+export interface HistogramOf {
+  readonly replica?: string;
+  readonly group?: string;
+  readonly what: 'latency' | 'service' | 'lag';
 }
 
 /** Where every planned request of the phase went. The last six sum to `planned`. */
