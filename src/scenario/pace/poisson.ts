@@ -13,10 +13,9 @@ export function poisson(curve: RateCurve, dice: Dice): Pacer {
 class Poisson implements Pacer {
   readonly #curve: RateCurve;
   readonly #dice: Dice;
-  /** The request that `#area` and `#due` belong to; −1 before the first. */
+  /** The request that `#area` belongs to; −1 before the first. */
   #index = -1;
   #area = 0;
-  #due: Duration | undefined;
 
   constructor(curve: RateCurve, dice: Dice) {
     this.#curve = curve;
@@ -25,12 +24,10 @@ class Poisson implements Pacer {
 
   due(index: number): Duration | undefined {
     assert(index >= this.#index, 'random arrivals are asked for in rising order');
-    if (index === this.#index) return this.#due;
     while (this.#index < index) {
       this.#index += 1;
       this.#area += this.#dice.exponential(1);
     }
-    this.#due = this.#curve.inverse(this.#area);
-    return this.#due;
+    return this.#curve.inverse(this.#area);
   }
 }
