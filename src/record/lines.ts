@@ -1,7 +1,7 @@
 // The record, version 1: what did happen, whatever world it happened in. JSON Lines, one object a line, each written as it
 // happens, so a run that dies leaves everything up to its last whole line.
 //
-//   header ─ topology ─ ( phase ─ event* ─ tick* ─ histogram* ─ ledger )* ─ verdict? ─ end?
+//   header ─ topology ─ ( phase ─ event* ─ tick* ─ histogram* ─ ledger* )* ─ verdict? ─ end?
 //
 // Units stand in the names (`_ns`, `_bytes`, `_per_s`); every `at_ns` counts from the header's `started_at`. Snake case,
 // because this is a format on disk. A field that was not observed is absent, never 0: a stopped replica cannot be scraped,
