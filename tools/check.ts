@@ -56,8 +56,7 @@ function tests(paths: readonly string[]): Stage {
     `--test-concurrency=${availableParallelism()}`,
     `--test-timeout=${testTimeoutMs}`,
     '--disable-warning=ExperimentalWarning',
-    '--import',
-    join(root, 'tools', 'pure-guard.ts'),
+    ...['pure-guard.ts', 'file-deadline.ts'].flatMap((preload) => ['--import', join(root, 'tools', preload)]),
   ];
   return { name: 'tests', about: `${files.length} files`, command: [...options, ...files] };
 }

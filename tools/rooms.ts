@@ -119,17 +119,20 @@ export function roomOf(path: string): Room | undefined {
 
 /** Product code that must be pure. Tests, benchmarks and fuzzers of a pure room may act. */
 export function isPure(path: string): boolean {
-  if (isTest(path)) return false;
-  return roomOf(path)?.kind === 'pure' || pureParts.some((part) => path.startsWith(part));
+  return !isTest(path) && isPurePlace(path);
 }
 
-/** A test that runs without clock, timers and chance: the one of a pure room or folder. */
+/** A test that runs without clock, timers and chance: one that stands in a pure room or beside a pure file. */
 export function testsPure(path: string): boolean {
-  return isTest(path) && isPure(path.replace(testEnding, '.ts'));
+  return isTest(path) && isPurePlace(path.replace(testEnding, '.ts'));
 }
-
-const testEnding = /\.(?:test|bench|fuzz)\.ts$/;
 
 export function isTest(path: string): boolean {
   return testEnding.test(path);
+}
+
+const testEnding = /(?:\.(?:test|bench|fuzz))+\.ts$/;
+
+function isPurePlace(path: string): boolean {
+  return roomOf(path)?.kind === 'pure' || pureParts.some((part) => path.startsWith(part));
 }

@@ -112,7 +112,8 @@ function where(path: string, room: Room): string {
   return room.kind === 'pure' ? room.name : posix.dirname(path);
 }
 
-function packageName(specifier: string): string {
+/** The package that a specifier asks for: `pure-rand` of `pure-rand/generator/x`. */
+export function packageName(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
