@@ -29,7 +29,7 @@ export interface Lab {
   /** A forwarding proxy, started when first asked for. */
   forwarder(): Promise<LabGateway>;
   /** Statistics of every process now, as each program serves them. A process that does not answer within `timeout` is in
-   * `silent`. */
+   * `silent`; one that was stopped or killed by `inject` is there without being asked. */
   scrape(timeout: Duration): Promise<LabScrape>;
   inject(fault: FaultKind): Promise<void>;
   /** Multiplies the service times of one replica (1: as in the scenario). */
@@ -39,8 +39,9 @@ export interface Lab {
   addReplicas(service: string, count: number): Promise<readonly string[]>;
   /** Starts the gateway again with another policy, on the same address. */
   setPolicy(policy: PolicyName): Promise<void>;
-  /** From now on the gateway's log goes to `<folder>/<name>.log`; returns the path. Foreign statistics are saved beside it
-   * as `<name>-stats.csv` (HAProxy) when `saveStatistics` is called. */
+  /** From now on the gateway's log goes to `<folder>/<name>.log`; returns the path, or undefined when the gateway writes
+   * none. Foreign statistics begin again at zero with the log; `saveStatistics` saves them beside it as `<name>-stats.csv`
+   * (HAProxy) and completes the log up to now. */
   logTo(name: string): Promise<string | undefined>;
   saveStatistics(name: string): Promise<string | undefined>;
   /** Ends every process, waits for it, removes cgroups. Safe to call twice. */
@@ -55,6 +56,7 @@ export interface LabReplica {
   readonly port: number;
   readonly adminPort: number;
   readonly pid: number;
+  /** As in the scenario: `setWorkers` changes only the running process. */
   readonly workers: number;
   readonly cpuQuota: number | undefined;
 }

@@ -1,0 +1,51 @@
+// What a replica or a datastore is told when it starts. The lab writes this file and its own program reads it, nobody else:
+// both sides are held to this type, and the reader only makes sure that it was given this kind of file.
+
+import type { Choice, Distribution } from '../../scenario.ts';
+
+export interface ReplicaConfiguration {
+  readonly id: string;
+  readonly seed: number;
+  /** Name of the stream that service times are drawn from. */
+  readonly stream: string;
+  readonly host: string;
+  /** 0: the kernel chooses, and the ready line says what. */
+  readonly port: number;
+  readonly admin_port: number;
+  readonly workers: number;
+  readonly service_time: Distribution;
+  readonly cpu_time_ns: number;
+  /** Multiplies service and CPU time. */
+  readonly slowness: number;
+  readonly queue_limit: number;
+  readonly abandoned: 'served' | 'dropped';
+  readonly health_shares_pool: boolean;
+  readonly calls: readonly CallConfiguration[];
+}
+
+export interface CallConfiguration {
+  readonly to: string;
+  /** Absent: waits as long as it takes. */
+  readonly timeout_ns?: number;
+  readonly retries: number;
+  readonly choice: Choice;
+  readonly targets: readonly TargetConfiguration[];
+}
+
+export interface TargetConfiguration {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+export function isReplicaConfiguration(value: unknown): value is ReplicaConfiguration {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'id' in value &&
+    'stream' in value &&
+    'service_time' in value &&
+    'calls' in value &&
+    Array.isArray(value.calls)
+  );
+}
