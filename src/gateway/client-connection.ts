@@ -1,0 +1,339 @@
+// A client's connection: reads requests from it, one at a time, and writes their answers in order. It knows when to read and
+// when to wait; what becomes of a request is the exchange's business.
+//
+// When bytes are not read on (the reader is paused, and what has come already is `kept`):
+//   - the request is complete and its answer is not (a pipelined request waits its turn);
+//   - `held`: the endpoint cannot take more of the body yet;
+//   - `full`: the client does not take its answers; no further request of it is begun.
+// The kept bytes are one chunk at most: with something kept, the socket is paused, and the kernel slows the client down.
+//
+// How long a client may take is bounded in each state by one timeout:
+//   between requests  idleTimeout, then close           within a head     headTimeout, then 408
+//   within a body     the request's own deadline        after the end     lingerTime, then reset
+//   a discarded body  headTimeout, then reset
+// The end is a FIN of ours, after which we read on and throw away for a while: closing at once with unread bytes would send
+// a reset that can destroy the answer before the client has read it (RFC 9112 section 9.6).
+//
+// A client that has sent its FIN is taken to be gone, as nginx and Envoy do, since a closed socket cannot be told from a half
+// closed one: what was asked for is cancelled upstream. Between requests that is simply the end.
+//
+// Hot: onData and what the reader calls, flush, exchangeDone.
+
+import { after, type Instant, seconds } from '../base.ts';
+import type { Socket, SocketHandler } from '../net.ts';
+import { reasonOf, type RequestHead, type RequestReader, requestReader } from '../wire.ts';
+import type { DataPlane } from './data-plane.ts';
+import type { GrowingBytes } from './growing-bytes.ts';
+import { writeConnection, writeStatusLine } from './heads.ts';
+import { Exchange } from './request.ts';
+import { Timeout } from './timeouts.ts';
+
+const lingerTime = seconds(2);
+/** While the gateway stops, a connection between two requests gets this long: its next request may be on the way. */
+const drainIdle = seconds(1);
+/** Bytes thrown away after the end before we lose patience. */
+const lingerBytesMax = 1024 * 1024;
+/** With this much put together, it is sent before more is. */
+const flushAt = 48 * 1024;
+
+export class ClientConnection implements SocketHandler {
+  readonly socket: Socket;
+  readonly #plane: DataPlane;
+  readonly #reader: RequestReader;
+  readonly #exchange: Exchange;
+  readonly #timeout: Timeout;
+  #state: 'open' | 'tunnel' | 'closing' | 'closed' = 'open';
+  #now: Instant;
+  #kept: Uint8Array | undefined;
+  /** Within `reader.read`: events may pause it, nobody may read. */
+  #reading = false;
+  #readerPaused = false;
+  #socketPaused = false;
+  #full = false;
+  #headBeganAt: Instant | undefined;
+  #lingered = 0;
+  #address: string | undefined;
+  /** The body is not read on until `release`. */
+  held = false;
+
+  constructor(plane: DataPlane, socket: Socket, now: Instant) {
+    this.#plane = plane;
+    this.socket = socket;
+    this.#now = now;
+    this.#reader = requestReader(
+      {
+        onHead: (head) => this.#headCame(head),
+        onBody: (bytes, from, to) => this.#exchange.requestBody(bytes, from, to),
+        onEnd: () => this.#requestEnded(),
+      },
+      plane.requestLimits,
+    );
+    this.#exchange = new Exchange(plane, this);
+    this.#timeout = new Timeout((at) => this.#tooLong(at));
+    plane.timeouts.set(this.#timeout, after(now, plane.config.limits.idleTimeout));
+  }
+
+  get address(): string {
+    return (this.#address ??= this.socket.remoteAddress);
+  }
+
+  // ── what the client sends ─────────────────────────────────────────────────────────────────────────────────────────
+
+  onData(_socket: Socket, bytes: Uint8Array, now: Instant): void {
+    this.#now = now;
+    switch (this.#state) {
+      case 'open':
+        if (this.#kept !== undefined || this.#readerPaused) this.#keep(bytes, 0);
+        else this.#read(bytes, now);
+        break;
+      case 'tunnel':
+        this.#exchange.tunnelFromClient(bytes, now);
+        break;
+      case 'closing':
+        this.#lingered += bytes.length;
+        if (this.#lingered > lingerBytesMax) this.destroy();
+        break;
+      case 'closed':
+        break;
+    }
+    this.#plane.flush();
+  }
+
+  #read(bytes: Uint8Array, now: Instant): void {
+    this.#reading = true;
+    const consumed = this.#reader.read(bytes);
+    this.#reading = false;
+    const error = this.#reader.error;
+    if (this.#state !== 'open') return;
+    if (error !== undefined) return this.#exchange.badRequest(error, now);
+    if (consumed < bytes.length) this.#keep(bytes, consumed);
+    else if (this.#socketPaused) this.#resumeSocket();
+    this.#exchange.flushRequest();
+    if (!this.#exchange.active) this.#waitForMore(now);
+  }
+
+  /** A head that has begun must be complete in time, counted from its first byte; between requests, patience begins anew. */
+  #waitForMore(now: Instant): void {
+    const { limits } = this.#plane.config;
+    if (this.#reader.idle) {
+      this.#headBeganAt = undefined;
+      this.#plane.timeouts.set(this.#timeout, after(now, this.#plane.draining ? drainIdle : limits.idleTimeout));
+    } else {
+      this.#headBeganAt ??= now;
+      this.#plane.timeouts.set(this.#timeout, after(this.#headBeganAt, limits.headTimeout));
+    }
+  }
+
+  #headCame(head: RequestHead): void {
+    this.#headBeganAt = undefined;
+    this.#plane.timeouts.cancel(this.#timeout);
+    this.#exchange.begin(head, this.#now);
+  }
+
+  #requestEnded(): void {
+    this.#exchange.requestEnd(this.#now);
+    if (this.#exchange.active || this.#full) this.#pauseReader();
+  }
+
+  onEnd(_socket: Socket, now: Instant): void {
+    if (this.#state === 'tunnel') return this.#exchange.tunnelClientEnded();
+    if (this.#state === 'closing') return this.destroy();
+    this.#exchange.clientGone(now);
+    if (this.#state === 'open') this.closeAfterAnswer(now);
+  }
+
+  onDrain(_socket: Socket, now: Instant): void {
+    this.#now = now;
+    this.#full = false;
+    this.#exchange.clientDrained();
+    if (this.#state === 'open' && !this.#exchange.active) this.#readOn(now);
+    this.#plane.flush();
+  }
+
+  onClose(_socket: Socket, _error: unknown, now: Instant): void {
+    this.#ended(now);
+  }
+
+  // ── when to read ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The endpoint cannot take more of the body. */
+  hold(): void {
+    if (this.held) return;
+    this.held = true;
+    if (this.#reading) this.#pauseReader();
+    else this.pauseReading();
+  }
+
+  release(now: Instant): void {
+    if (!this.held) return;
+    this.held = false;
+    if (!this.#reading) this.#readOn(now);
+    else this.#resumeReader();
+  }
+
+  pauseReading(): void {
+    if (this.#socketPaused) return;
+    this.#socketPaused = true;
+    this.socket.pause();
+  }
+
+  resumeReading(): void {
+    this.#resumeSocket();
+  }
+
+  /** The answer is complete and the connection goes on: the next request may begin. */
+  exchangeDone(now: Instant): void {
+    this.held = false;
+    if (this.#reading) {
+      if (this.#readerPaused) this.#resumeReader();
+      return;
+    }
+    if (this.#full) {
+      this.#waitForMore(now);
+      return;
+    }
+    this.#readOn(now);
+    if (this.#state === 'open' && !this.#exchange.active) this.#waitForMore(now);
+  }
+
+  /** Reads what was kept, then lets the client send on. */
+  #readOn(now: Instant): void {
+    if (this.#readerPaused) this.#resumeReader();
+    const kept = this.#kept;
+    this.#kept = undefined;
+    this.#now = now;
+    if (kept !== undefined) this.#read(kept, now);
+    else if (this.#socketPaused) this.#resumeSocket();
+  }
+
+  #pauseReader(): void {
+    this.#readerPaused = true;
+    this.#reader.pause();
+  }
+
+  #resumeReader(): void {
+    this.#readerPaused = false;
+    this.#reader.resume();
+  }
+
+  #resumeSocket(): void {
+    if (!this.#socketPaused) return;
+    this.#socketPaused = false;
+    this.socket.resume();
+  }
+
+  #keep(bytes: Uint8Array, from: number): void {
+    const before = this.#kept;
+    if (before === undefined) this.#kept = bytes.slice(from);
+    else {
+      const joined = new Uint8Array(before.length + bytes.length - from);
+      joined.set(before);
+      joined.set(bytes.subarray(from), before.length);
+      this.#kept = joined;
+    }
+    this.pauseReading();
+  }
+
+  // ── what the client is sent ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** Where to put what goes to this client in this turn; sent by `flush`. */
+  out(): GrowingBytes {
+    const out = this.#plane.outgoingFor(this);
+    if (out.length >= flushAt) this.flush();
+    return out;
+  }
+
+  /** Sends what was put together. False: the client is behind; wait. */
+  flush(): boolean {
+    const out = this.#plane.outgoingOf(this);
+    if (out === undefined || out.length === 0) return !this.#full;
+    const bytes = out.view();
+    out.length = 0;
+    return this.#send(bytes);
+  }
+
+  /** Sends bytes as they are, after what was put together before. */
+  write(bytes: Uint8Array): boolean {
+    this.flush();
+    return this.#send(bytes);
+  }
+
+  #send(bytes: Uint8Array): boolean {
+    if (this.#state === 'closed') return true;
+    if (!this.socket.write(bytes)) this.#full = true;
+    return !this.#full;
+  }
+
+  /** An answer of the gateway's own. */
+  answer(status: number, flag: string, words: string, keepAlive: boolean, headOnly: boolean, now: Instant): void {
+    const body = `${words}\n`;
+    const out = this.out();
+    writeStatusLine(out, status, reasonOf(status));
+    out.text(`content-type: text/plain\r\ncontent-length: ${body.length}\r\nx-plimsoll-flags: ${flag}\r\n`);
+    out.text(`date: ${this.#plane.date(now)}\r\n`);
+    writeConnection(out, keepAlive ? 'keep-alive' : 'close');
+    out.text('\r\n');
+    if (!headOnly) out.text(body);
+  }
+
+  // ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Says that nothing more will come, and reads on for a while without listening. */
+  closeAfterAnswer(now: Instant): void {
+    if (this.#state !== 'open' && this.#state !== 'tunnel') return;
+    this.flush();
+    this.#state = 'closing';
+    this.#kept = undefined;
+    if (this.#reading) this.#pauseReader();
+    this.socket.end();
+    this.#resumeSocket();
+    this.#plane.timeouts.set(this.#timeout, after(now, lingerTime));
+  }
+
+  /** The gateway stops. What is under way is finished, and the next answer says that it is the last. */
+  drain(now: Instant): void {
+    if (this.#state === 'open' && !this.#exchange.active) this.#waitForMore(now);
+  }
+
+  /** The answer is sent; the rest of the request's body is read and thrown away, for so long. */
+  discardRest(now: Instant): void {
+    this.#plane.timeouts.set(this.#timeout, after(now, this.#plane.config.limits.headTimeout));
+    this.release(now);
+  }
+
+  becomeTunnel(now: Instant): void {
+    this.#state = 'tunnel';
+    const kept = this.#kept;
+    this.#kept = undefined;
+    if (kept !== undefined) this.#exchange.tunnelFromClient(kept, now);
+    this.#resumeSocket();
+  }
+
+  endTunnel(): void {
+    this.socket.end();
+  }
+
+  destroy(): void {
+    if (this.#state === 'closed') return;
+    this.socket.destroy();
+    this.#ended(this.#plane.engine.now());
+  }
+
+  #ended(now: Instant): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#exchange.clientGone(now);
+    this.#exchange.forget();
+    this.#plane.timeouts.forget(this.#timeout);
+    this.#plane.clientLeft(this);
+  }
+
+  #tooLong(now: Instant): void {
+    this.#now = now;
+    if (this.#state === 'closing') this.socket.destroy(true);
+    else if (this.#exchange.active) this.destroy();
+    else if (this.#reader.idle) this.closeAfterAnswer(now);
+    else this.#exchange.slowRequest(now);
+    this.#plane.flush();
+  }
+}

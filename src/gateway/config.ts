@@ -1,0 +1,356 @@
+// The gateway's configuration: from a person's (or the lab's) JSON or YAML to values, or to every mistake in it at once.
+
+import { LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { type Duration, ns, seconds } from '../base.ts';
+import { type BalancerName, balancerNames, type Endpoint } from '../policy.ts';
+
+export interface GatewayConfig {
+  readonly listen: Address;
+  /** undefined: no admin API. */
+  readonly admin: Address | undefined;
+  readonly policy: BalancerName;
+  readonly seed: number;
+  /** For one request from its head to the last byte of the answer, retries included. */
+  readonly timeout: Duration;
+  readonly connectTimeout: Duration;
+  /** Further attempts for one request. */
+  readonly retries: number;
+  readonly health: HealthConfig | undefined;
+  readonly endpoints: readonly Endpoint[];
+  /** File that a JSON line is appended to for each request. */
+  readonly accessLog: string | undefined;
+  readonly limits: GatewayLimits;
+}
+
+export interface Address {
+  readonly host: string;
+  /** 0: the kernel chooses. */
+  readonly port: number;
+}
+
+export interface HealthConfig {
+  readonly path: string;
+  readonly interval: Duration;
+  readonly timeout: Duration;
+  readonly fall: number;
+  readonly rise: number;
+}
+
+/** What bounds the gateway's memory and patience. Each says what happens at the bound. */
+export interface GatewayLimits {
+  /** Client connections; a further one is closed at once. */
+  readonly connectionsMax: number;
+  /** Requests inside; a further one is answered 503. */
+  readonly requestsMax: number;
+  /** Connections to one endpoint; a request that would need a further one is answered 503. */
+  readonly connectionsPerEndpointMax: number;
+  /** Idle connections kept to one endpoint; a further one is closed. */
+  readonly idlePerEndpointMax: number;
+  /** Bytes of a request head; a larger one is answered 431 (414 for the target alone). */
+  readonly headBytesMax: number;
+  /** Fields in a request head; more are answered 431. */
+  readonly fieldsMax: number;
+  /** Bytes of a request kept so that it can be sent again; a larger one is not retried once it was sent. */
+  readonly replayBytesMax: number;
+  /** From the first byte of a request head to its last; then 408. */
+  readonly headTimeout: Duration;
+  /** Between two requests of a client's connection; then it is closed. */
+  readonly idleTimeout: Duration;
+  /** Silence in a tunnel; then both sides are closed. */
+  readonly tunnelTimeout: Duration;
+  /** An unused upstream connection is closed after this. Shorter than the 5 s of Node's own server, the shortest common
+   * default, so that it is we who close first. */
+  readonly upstreamIdleTimeout: Duration;
+  /** An upstream connection is closed after this however busy, so that nobody is pinned to one process behind an address. */
+  readonly upstreamAgeMax: Duration;
+  /** How long requests may take to finish once the gateway has been asked to stop. */
+  readonly drainTimeout: Duration;
+}
+
+export const defaultLimits: GatewayLimits = {
+  connectionsMax: 20_000,
+  requestsMax: 10_000,
+  connectionsPerEndpointMax: 10_000,
+  idlePerEndpointMax: 512,
+  headBytesMax: 32 * 1024,
+  fieldsMax: 100,
+  replayBytesMax: 64 * 1024,
+  headTimeout: seconds(10),
+  idleTimeout: seconds(60),
+  tunnelTimeout: seconds(3600),
+  upstreamIdleTimeout: seconds(4),
+  upstreamAgeMax: seconds(300),
+  drainTimeout: seconds(10),
+};
+
+/** One mistake in a configuration. `toString` of a problem is `describeProblem`. */
+export interface ConfigProblem {
+  /** `gateway.json:7:14`. */
+  readonly where: string;
+  /** `endpoints.2.port`, empty for the whole document. */
+  readonly path: string;
+  /** What was found and what would be right. */
+  readonly message: string;
+}
+
+export type ParsedConfig =
+  | { readonly ok: true; readonly config: GatewayConfig }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+export function describeProblem(problem: ConfigProblem): string {
+  return problem.path === ''
+    ? `${problem.where}: ${problem.message}`
+    : `${problem.where}: ${problem.path}: ${problem.message}`;
+}
+
+/** Reads a configuration from `text`, JSON or YAML; `file` is only named in problems. */
+export function parseGatewayConfig(text: string, file: string): ParsedConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const whereAt = (offset: number): string => {
+    const position = lines.linePos(offset);
+    return `${file}:${position.line}:${position.col}`;
+  };
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      where: whereAt(error.pos[0]),
+      path: '',
+      message: `not JSON or YAML: ${error.message.split('\n')[0] ?? error.code}`,
+    }));
+    return { ok: false, problems };
+  }
+  const value: unknown = document.toJS();
+  const parsed = configShape.safeParse(value);
+  if (parsed.success) return { ok: true, config: configOf(parsed.data) };
+  const problems = parsed.error.issues
+    .flatMap((issue) => problemsOf(issue, value))
+    .map(({ path, message }) => ({
+      where: whereAt(offsetOf(document, path)),
+      path: path.join('.'),
+      message,
+    }));
+  return { ok: false, problems };
+}
+
+/** Reads the endpoint list that the admin API is given: `{ "endpoints": [...] }`. */
+export function parseEndpointList(
+  value: unknown,
+): { endpoints: readonly Endpoint[] } | { problems: readonly string[] } {
+  const parsed = endpointListShape.safeParse(value);
+  if (parsed.success) return { endpoints: parsed.data.endpoints.map(endpointOf) };
+  return {
+    problems: parsed.error.issues
+      .flatMap((issue) => problemsOf(issue, value))
+      .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)),
+  };
+}
+
+/** Reads what the policy endpoint of the admin API is given: `{ "policy": "least-request", "seed": 1 }`. */
+export function parsePolicyChoice(
+  value: unknown,
+): { policy: BalancerName; seed: number | undefined } | { problems: readonly string[] } {
+  const parsed = policyChoiceShape.safeParse(value);
+  if (parsed.success) return { policy: parsed.data.policy, seed: parsed.data.seed };
+  return {
+    problems: parsed.error.issues
+      .flatMap((issue) => problemsOf(issue, value))
+      .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)),
+  };
+}
+
+const host = z
+  .string({ error: 'expected a host name or address' })
+  .min(1, { error: 'expected a host name or address' });
+const port = (least: 0 | 1) => whole(least, 65_535);
+const duration = (least: number) => whole(least, Number.MAX_SAFE_INTEGER, ' of nanoseconds');
+
+function whole(least: number, most: number, unit = '') {
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  const error = `expected a whole number${unit}, ${range}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+const policy = z.enum(balancerNames, { error: `expected one of ${balancerNames.join(', ')}` });
+
+const endpointShape = z.strictObject({
+  id: z
+    .string({ error: 'expected a name' })
+    .regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: 'expected 1 to 128 letters, digits, dots, dashes, colons' }),
+  host,
+  port: port(1),
+  weight: z
+    .number({ error: 'expected a number from 0 to 1000000' })
+    .min(0, { error: 'expected a number from 0 to 1000000' })
+    .max(1e6, { error: 'expected a number from 0 to 1000000' })
+    .default(1),
+  zone: z.string({ error: 'expected a name' }).optional(),
+});
+
+const endpoints = z.array(endpointShape, { error: 'expected a list of endpoints' }).superRefine((list, context) => {
+  const first = new Map<string, number>();
+  list.forEach((endpoint, index) => {
+    const before = first.get(endpoint.id);
+    if (before === undefined) first.set(endpoint.id, index);
+    else {
+      context.addIssue({
+        code: 'custom',
+        path: [index, 'id'],
+        message: `expected a name of its own: endpoint ${before} is called that too`,
+      });
+    }
+  });
+});
+
+const endpointListShape = z.strictObject({ endpoints }, { error: 'expected an object with `endpoints`' });
+const policyChoiceShape = z.strictObject(
+  { policy, seed: whole(0, Number.MAX_SAFE_INTEGER).optional() },
+  { error: 'expected an object with `policy`' },
+);
+
+const healthShape = z.strictObject(
+  {
+    path: z.string({ error: 'expected a path' }).regex(/^\/[!-~]*$/, { error: 'expected a path that begins with /' }),
+    interval_ns: duration(1e6),
+    timeout_ns: duration(1e6),
+    fall: whole(1, 1000),
+    rise: whole(1, 1000),
+  },
+  { error: 'expected an object with path, interval_ns, timeout_ns, fall, rise; or null' },
+);
+
+const limitsShape = z.strictObject({
+  connections_max: whole(1, 10_000_000).optional(),
+  requests_max: whole(1, 10_000_000).optional(),
+  connections_per_endpoint_max: whole(1, 60_000).optional(),
+  idle_per_endpoint_max: whole(0, 60_000).optional(),
+  head_bytes_max: whole(1024, 1024 * 1024).optional(),
+  fields_max: whole(8, 10_000).optional(),
+  replay_bytes_max: whole(0, 16 * 1024 * 1024).optional(),
+  head_timeout_ns: duration(1e6).optional(),
+  idle_timeout_ns: duration(1e6).optional(),
+  tunnel_timeout_ns: duration(1e6).optional(),
+  upstream_idle_timeout_ns: duration(1e6).optional(),
+  upstream_age_max_ns: duration(1e6).optional(),
+  drain_timeout_ns: duration(0).optional(),
+});
+
+const configShape = z.strictObject(
+  {
+    listen: z.strictObject({ host, port: port(0) }, { error: 'expected an object with host and port' }),
+    admin: z
+      .strictObject({ host, port: port(0) }, { error: 'expected an object with host and port; or null' })
+      .nullish(),
+    policy: policy.default('round-robin'),
+    seed: whole(0, Number.MAX_SAFE_INTEGER).default(1),
+    timeout_ns: duration(1e6).default(seconds(15)),
+    connect_timeout_ns: duration(1e6).default(seconds(1)),
+    retries: whole(0, 10).default(1),
+    health: healthShape.nullish(),
+    endpoints,
+    access_log: z.string({ error: 'expected a path or null' }).min(1, { error: 'expected a path or null' }).nullish(),
+    limits: limitsShape.optional(),
+  },
+  { error: 'expected an object with at least `listen` and `endpoints`' },
+);
+
+function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
+  return {
+    listen: raw.listen,
+    admin: raw.admin ?? undefined,
+    policy: raw.policy,
+    seed: raw.seed,
+    timeout: ns(raw.timeout_ns),
+    connectTimeout: ns(raw.connect_timeout_ns),
+    retries: raw.retries,
+    health:
+      raw.health === undefined || raw.health === null
+        ? undefined
+        : {
+            path: raw.health.path,
+            interval: ns(raw.health.interval_ns),
+            timeout: ns(raw.health.timeout_ns),
+            fall: raw.health.fall,
+            rise: raw.health.rise,
+          },
+    endpoints: raw.endpoints.map(endpointOf),
+    accessLog: raw.access_log ?? undefined,
+    limits: limitsOf(raw.limits ?? {}),
+  };
+}
+
+function limitsOf(raw: z.infer<typeof limitsShape>): GatewayLimits {
+  const length = (given: number | undefined, otherwise: Duration): Duration =>
+    given === undefined ? otherwise : ns(given);
+  return {
+    connectionsMax: raw.connections_max ?? defaultLimits.connectionsMax,
+    requestsMax: raw.requests_max ?? defaultLimits.requestsMax,
+    connectionsPerEndpointMax: raw.connections_per_endpoint_max ?? defaultLimits.connectionsPerEndpointMax,
+    idlePerEndpointMax: raw.idle_per_endpoint_max ?? defaultLimits.idlePerEndpointMax,
+    headBytesMax: raw.head_bytes_max ?? defaultLimits.headBytesMax,
+    fieldsMax: raw.fields_max ?? defaultLimits.fieldsMax,
+    replayBytesMax: raw.replay_bytes_max ?? defaultLimits.replayBytesMax,
+    headTimeout: length(raw.head_timeout_ns, defaultLimits.headTimeout),
+    idleTimeout: length(raw.idle_timeout_ns, defaultLimits.idleTimeout),
+    tunnelTimeout: length(raw.tunnel_timeout_ns, defaultLimits.tunnelTimeout),
+    upstreamIdleTimeout: length(raw.upstream_idle_timeout_ns, defaultLimits.upstreamIdleTimeout),
+    upstreamAgeMax: length(raw.upstream_age_max_ns, defaultLimits.upstreamAgeMax),
+    drainTimeout: length(raw.drain_timeout_ns, defaultLimits.drainTimeout),
+  };
+}
+
+function endpointOf(raw: z.infer<typeof endpointShape>): Endpoint {
+  return { id: raw.id, host: raw.host, port: raw.port, weight: raw.weight, zone: raw.zone };
+}
+
+type Path = readonly (string | number)[];
+
+/** One issue of zod as the problems that a person would count, each with what was found. */
+function problemsOf(issue: z.core.$ZodIssue, value: unknown): readonly { path: Path; message: string }[] {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  if (issue.code === 'unrecognized_keys') {
+    const known = keysAt(path);
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: `unknown key${known.length === 0 ? '' : `; the keys here are ${known.join(', ')}`}`,
+    }));
+  }
+  return [{ path, message: `found ${found(valueAt(value, path))}, ${issue.message}` }];
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let at = value;
+  for (const step of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined;
+  return at;
+}
+
+function found(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+function keysAt(path: Path): readonly string[] {
+  const shape = shapes.find((candidate) => candidate.at.test(path.join('.')))?.shape;
+  return shape === undefined ? [] : Object.keys(shape.shape);
+}
+
+const address = z.strictObject({ host, port: port(0) });
+const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
+  { at: /^$/, shape: configShape },
+  { at: /^(listen|admin)$/, shape: address },
+  { at: /^endpoints\.\d+$/, shape: endpointShape },
+  { at: /^health$/, shape: healthShape },
+  { at: /^limits$/, shape: limitsShape },
+];
+
+/** Where the node at `path` begins, or the nearest one above it that exists. */
+function offsetOf(document: ReturnType<typeof parseDocument>, path: Path): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (typeof node !== 'object' || node === null) continue;
+    const range: unknown = Reflect.get(node, 'range');
+    if (Array.isArray(range) && typeof range[0] === 'number') return range[0];
+  }
+  return 0;
+}

@@ -1,0 +1,150 @@
+// What all connections of one gateway share: the engine, the fleet, the clock of timeouts, the buffers, the counts. One
+// thread owns it; nothing here waits.
+//
+// Bytes for clients are put together in one buffer that belongs to one client at a time. Each callback from the engine ends
+// with `flush`, so the buffer is empty between callbacks, and an answer's head and body leave in one write.
+
+import { type Dice, dice, type Instant } from '../base.ts';
+import type { Engine, Socket } from '../net.ts';
+import { RetryBudget } from '../policy.ts';
+import { defaultLimits, type Limits } from '../wire.ts';
+import type { AccessLog } from './access-log.ts';
+import { ClientConnection } from './client-connection.ts';
+import type { GatewayConfig } from './config.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+import type { LiveEndpoint } from './live-endpoint.ts';
+import { LiveFleet } from './live-fleet.ts';
+import type { Exchange } from './request.ts';
+import { Timeouts } from './timeouts.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
+import type { WayOut } from './ways-out.ts';
+
+const borrowedCapacity = 2 * 1024;
+/** Larger ones are left to the collector. */
+const returnedCapacityMax = 16 * 1024;
+/** Buffers kept for the next request: about as many as there are requests inside at a time. */
+const returnedMax = 1024;
+
+export class DataPlane {
+  readonly engine: Engine;
+  readonly config: GatewayConfig;
+  readonly fleet: LiveFleet;
+  readonly timeouts: Timeouts;
+  readonly budget: RetryBudget = new RetryBudget();
+  readonly dice: Dice;
+  readonly requestLimits: Limits;
+  readonly answerLimits: Limits;
+  readonly fallbackHost: string;
+  readonly log: AccessLog | undefined;
+
+  draining = false;
+  /** Requests inside. */
+  inFlight = 0;
+  retries = 0;
+  /** Client connections that were refused because there were too many. */
+  refusedConnections = 0;
+  /** Answers by status; those that got none are under 0. */
+  readonly answers: Float64Array = new Float64Array(600);
+  readonly waysOut: Map<string, number> = new Map();
+  readonly clients: Set<ClientConnection> = new Set();
+  /** Called when the last request or client has gone, while draining. */
+  onEmpty: (() => void) | undefined;
+
+  readonly #outgoing = new GrowingBytes(64 * 1024);
+  #outgoingTo: ClientConnection | undefined;
+  readonly #spare: GrowingBytes[] = [];
+  #date = '';
+  #dateUntil = 0;
+
+  constructor(engine: Engine, config: GatewayConfig, log: AccessLog | undefined) {
+    const now = engine.now();
+    this.engine = engine;
+    this.config = config;
+    this.log = log;
+    this.dice = dice(config.seed, 'gateway');
+    this.timeouts = new Timeouts(engine);
+    this.fleet = new LiveFleet(config.policy, config.seed);
+    this.fleet.replace(config.endpoints, now);
+    this.requestLimits = {
+      ...defaultLimits,
+      maxHeadBytes: config.limits.headBytesMax,
+      maxHeaders: config.limits.fieldsMax,
+    };
+    // Endpoints are ours: their heads may be larger than what strangers may send.
+    this.answerLimits = { ...defaultLimits, maxHeadBytes: 256 * 1024, maxHeaders: 1000 };
+    this.fallbackHost = config.listen.host;
+  }
+
+  accept(socket: Socket): ClientConnection {
+    const client = new ClientConnection(this, socket, this.engine.now());
+    this.clients.add(client);
+    if (this.clients.size > this.config.limits.connectionsMax) {
+      this.refusedConnections += 1;
+      client.destroy();
+    }
+    return client;
+  }
+
+  clientLeft(client: ClientConnection): void {
+    this.clients.delete(client);
+    if (this.#outgoingTo === client) {
+      this.#outgoing.length = 0;
+      this.#outgoingTo = undefined;
+    }
+    if (this.draining && this.clients.size === 0) this.onEmpty?.();
+  }
+
+  connect(endpoint: LiveEndpoint, exchange: Exchange, now: Instant): UpstreamConnection {
+    return new UpstreamConnection(this, endpoint, exchange, now);
+  }
+
+  requestBegan(_now: Instant): void {
+    this.inFlight += 1;
+  }
+
+  requestLeft(exchange: Exchange, way: WayOut, now: Instant): void {
+    this.inFlight -= 1;
+    this.answers[exchange.status] = (this.answers[exchange.status] ?? 0) + 1;
+    if (way.flag !== '-') this.waysOut.set(way.name, (this.waysOut.get(way.name) ?? 0) + 1);
+    this.log?.write(exchange, way, now);
+  }
+
+  /** The buffer, for this client. What was meant for another one is sent first. */
+  outgoingFor(client: ClientConnection): GrowingBytes {
+    if (this.#outgoingTo !== client) {
+      this.#outgoingTo?.flush();
+      this.#outgoingTo = client;
+    }
+    return this.#outgoing;
+  }
+
+  /** The buffer, if it holds something of this client's. */
+  outgoingOf(client: ClientConnection): GrowingBytes | undefined {
+    return this.#outgoingTo === client ? this.#outgoing : undefined;
+  }
+
+  /** Sends what was put together in this callback. */
+  flush(): void {
+    this.#outgoingTo?.flush();
+    this.#outgoingTo = undefined;
+  }
+
+  borrowBytes(): GrowingBytes {
+    return this.#spare.pop() ?? new GrowingBytes(borrowedCapacity);
+  }
+
+  returnBytes(bytes: GrowingBytes): void {
+    bytes.length = 0;
+    if (this.#spare.length < returnedMax && bytes.array.length <= returnedCapacityMax) this.#spare.push(bytes);
+  }
+
+  /** The date for answers, as RFC 9110 section 5.6.7 writes it; made once a second. */
+  date(now: Instant): string {
+    if (now >= this.#dateUntil) {
+      const wall = new Date();
+      this.#date = wall.toUTCString();
+      this.#dateUntil = now + (1000 - wall.getMilliseconds()) * 1e6;
+    }
+    return this.#date;
+  }
+}

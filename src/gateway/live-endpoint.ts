@@ -1,0 +1,84 @@
+// One endpoint as the data plane knows it: what was configured, how it is, what has been sent to it, and the connections kept
+// open to it. It outlives any single fleet snapshot; `index` is its place in the present one.
+
+import { assert, type Instant } from '../base.ts';
+import type { Endpoint } from '../policy.ts';
+import { EndpointPool } from './endpoint-pool.ts';
+
+export type EndpointErrorKind =
+  | 'refused'
+  | 'connect-timeout'
+  | 'connect-other'
+  | 'closed'
+  | 'reset'
+  | 'protocol'
+  | 'timeout'
+  | 'cut-off';
+
+export const endpointErrorKinds: readonly EndpointErrorKind[] = [
+  'refused',
+  'connect-timeout',
+  'connect-other',
+  'closed',
+  'reset',
+  'protocol',
+  'timeout',
+  'cut-off',
+];
+
+/** `index` of an endpoint that has left the fleet: its requests go on, and no balancer hears of them any more. */
+export const retired = -1;
+
+export class LiveEndpoint {
+  /** Its configuration: the weight may change, the address never does. */
+  endpoint: Endpoint;
+  readonly pool: EndpointPool;
+  index: number = retired;
+  healthy = true;
+  /** Attempts sent here since the start, each retry counted. */
+  requests = 0;
+  inFlight = 0;
+  /** Connections open or being opened. */
+  connections = 0;
+  readonly errors: Record<EndpointErrorKind, number> = {
+    refused: 0,
+    'connect-timeout': 0,
+    'connect-other': 0,
+    closed: 0,
+    reset: 0,
+    protocol: 0,
+    timeout: 0,
+    'cut-off': 0,
+  };
+  #inFlightNs = 0;
+  #changedAt: Instant;
+
+  constructor(endpoint: Endpoint, now: Instant) {
+    this.endpoint = endpoint;
+    this.pool = new EndpointPool();
+    this.#changedAt = now;
+  }
+
+  started(now: Instant): void {
+    this.#inFlightNs += this.inFlight * (now - this.#changedAt);
+    this.#changedAt = now;
+    this.inFlight += 1;
+    this.requests += 1;
+  }
+
+  finished(now: Instant): void {
+    assert(this.inFlight > 0, 'an attempt ends once');
+    this.#inFlightNs += this.inFlight * (now - this.#changedAt);
+    this.#changedAt = now;
+    this.inFlight -= 1;
+  }
+
+  count(kind: EndpointErrorKind): void {
+    this.errors[kind] += 1;
+  }
+
+  /** The time integral of `inFlight`, in seconds: the difference of two readings ÷ their distance is the exact mean. */
+  inFlightSeconds(now: Instant): number {
+    return (this.#inFlightNs + this.inFlight * (now - this.#changedAt)) / 1e9;
+  }
+}

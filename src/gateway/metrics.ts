@@ -1,0 +1,111 @@
+// What the gateway counts, as Prometheus text. Written only when somebody asks.
+
+import type { Instant } from '../base.ts';
+import type { DataPlane } from './data-plane.ts';
+import { endpointErrorKinds, type LiveEndpoint } from './live-endpoint.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export function metricsText(plane: DataPlane, now: Instant): string {
+  const page = new Page();
+  page.family(
+    'plimsoll_gateway_requests_total',
+    'counter',
+    'Requests that have left, by the status they were answered with; 0: none.',
+  );
+  plane.answers.forEach((count, status) => {
+    if (count > 0) page.sample('plimsoll_gateway_requests_total', { code: String(status) }, count);
+  });
+  page.family(
+    'plimsoll_gateway_ways_out_total',
+    'counter',
+    'Requests that left without an endpoint’s whole answer, by reason.',
+  );
+  for (const [way, count] of plane.waysOut) page.sample('plimsoll_gateway_ways_out_total', { way }, count);
+  page.single('plimsoll_gateway_in_flight', 'gauge', 'Requests inside.', plane.inFlight);
+  page.single('plimsoll_gateway_connections', 'gauge', 'Client connections.', plane.clients.size);
+  page.single(
+    'plimsoll_gateway_refused_connections_total',
+    'counter',
+    'Client connections beyond the limit.',
+    plane.refusedConnections,
+  );
+  page.single('plimsoll_gateway_retries_total', 'counter', 'Attempts after the first.', plane.retries);
+  page.single('plimsoll_gateway_retry_budget', 'gauge', 'Retries that would be allowed now.', plane.budget.left(now));
+  page.single(
+    'plimsoll_gateway_access_log_dropped_total',
+    'counter',
+    'Lines that the disk did not take.',
+    plane.log?.dropped ?? 0,
+  );
+  const all = [...plane.fleet.endpoints, ...plane.fleet.leaving];
+  for (const family of endpointFamilies) {
+    page.family(family.name, family.type, family.help);
+    for (const live of all) family.write(page, family.name, live, now);
+  }
+  return page.text;
+}
+
+interface EndpointFamily {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  write(page: Page, name: string, live: LiveEndpoint, now: Instant): void;
+}
+
+const simple = (
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  value: (live: LiveEndpoint, now: Instant) => number,
+): EndpointFamily => ({
+  name: `plimsoll_gateway_endpoint_${name}`,
+  type,
+  help,
+  write: (page, full, live, now) => page.sample(full, { endpoint: live.endpoint.id }, value(live, now)),
+});
+
+const endpointFamilies: readonly EndpointFamily[] = [
+  simple('requests_total', 'counter', 'Attempts sent to the endpoint.', (live) => live.requests),
+  simple('in_flight', 'gauge', 'Attempts inside the endpoint.', (live) => live.inFlight),
+  simple('in_flight_seconds_total', 'counter', 'Time integral of the attempts inside.', (live, now) =>
+    live.inFlightSeconds(now),
+  ),
+  simple('healthy', 'gauge', '1: fit for traffic.', (live) => (live.healthy ? 1 : 0)),
+  simple('connections', 'gauge', 'Connections to the endpoint.', (live) => live.connections),
+  simple('idle_connections', 'gauge', 'Of them, those that wait in the pool.', (live) => live.pool.size),
+  {
+    name: 'plimsoll_gateway_endpoint_errors_total',
+    type: 'counter',
+    help: 'Attempts that failed, by kind.',
+    write: (page, name, live) => {
+      for (const kind of endpointErrorKinds) {
+        if (live.errors[kind] > 0) page.sample(name, { endpoint: live.endpoint.id, kind }, live.errors[kind]);
+      }
+    },
+  },
+];
+
+class Page {
+  text = '';
+
+  family(name: string, type: 'counter' | 'gauge', help: string): void {
+    this.text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  }
+
+  sample(name: string, labels: Labels, value: number): void {
+    const inside = Object.entries(labels)
+      .map(([key, text]) => `${key}="${escaped(text)}"`)
+      .join(',');
+    this.text += `${name}${inside === '' ? '' : `{${inside}}`} ${value}\n`;
+  }
+
+  single(name: string, type: 'counter' | 'gauge', help: string, value: number): void {
+    this.family(name, type, help);
+    this.sample(name, {}, value);
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
