@@ -133,11 +133,11 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
   return { ok: false, problems };
 }
 
-/** Reads the endpoint list that the admin API is given: `{ "endpoints": [...] }`. */
+/** Reads the endpoint list that the admin API is given: `{ "endpoints": [...] }`, or the list alone. */
 export function parseEndpointList(
   value: unknown,
 ): { endpoints: readonly Endpoint[] } | { problems: readonly string[] } {
-  const parsed = endpointListShape.safeParse(value);
+  const parsed = endpointListShape.safeParse(Array.isArray(value) ? { endpoints: value } : value);
   if (parsed.success) return { endpoints: parsed.data.endpoints.map(endpointOf) };
   return {
     problems: parsed.error.issues

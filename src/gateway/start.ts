@@ -1,6 +1,6 @@
 // A running gateway: the data plane, its listener, the admin API and the health checks, started together and stopped in order.
 
-import { after } from '../base.ts';
+import { after, type Duration } from '../base.ts';
 import type { Engine, Listener } from '../net.ts';
 import type { BalancerName, Endpoint } from '../policy.ts';
 import { AccessLog } from './access-log.ts';
@@ -19,9 +19,9 @@ export interface RunningGateway {
   setPolicy(policy: BalancerName, seed?: number): void;
   /** Prometheus text, as the admin API serves it. */
   metrics(): string;
-  /** Takes no new connection, finishes what is under way, then closes. Resolves to what was still under way when the drain
-   * timeout ended it: 0 when everything was finished. */
-  drain(): Promise<number>;
+  /** Takes no new connection, finishes what is under way, then closes. Resolves to the number of requests that were still
+   * under way when `patience` (the configured drain timeout by default) was over: 0 when everything was finished. */
+  drain(patience?: Duration): Promise<number>;
   /** Ends everything at once. The engine is the caller's and stays open. */
   close(): Promise<void>;
 }
@@ -82,8 +82,8 @@ class Gateway implements RunningGateway {
     return metricsText(this.#plane, this.#plane.engine.now());
   }
 
-  async drain(): Promise<number> {
-    const { engine, config, clients } = this.#plane;
+  async drain(patience: Duration = this.#plane.config.limits.drainTimeout): Promise<number> {
+    const { engine, clients } = this.#plane;
     this.#plane.draining = true;
     await this.#listener?.close();
     this.#plane.fleet.closeIdleConnections();
@@ -91,7 +91,7 @@ class Gateway implements RunningGateway {
     for (const client of clients) client.drain(now);
     if (clients.size > 0) {
       await new Promise<void>((resolve) => {
-        const alarm = engine.alarm(after(now, config.limits.drainTimeout), () => resolve());
+        const alarm = engine.alarm(after(now, patience), () => resolve());
         this.#plane.onEmpty = () => {
           alarm.cancel();
           resolve();
