@@ -36,6 +36,8 @@ const lingerBytesMax = 1024 * 1024;
 /** With this much put together, it is sent before more is. */
 const flushAt = 48 * 1024;
 
+const nothing = new Uint8Array(0);
+
 export class ClientConnection implements SocketHandler {
   readonly socket: Socket;
   readonly #plane: DataPlane;
@@ -222,15 +224,13 @@ export class ClientConnection implements SocketHandler {
     this.socket.resume();
   }
 
+  /** The bytes are only lent to us: copied, and not by `slice`, which on Node's buffers makes another view of the same memory. */
   #keep(bytes: Uint8Array, from: number): void {
-    const before = this.#kept;
-    if (before === undefined) this.#kept = bytes.slice(from);
-    else {
-      const joined = new Uint8Array(before.length + bytes.length - from);
-      joined.set(before);
-      joined.set(bytes.subarray(from), before.length);
-      this.#kept = joined;
-    }
+    const before = this.#kept ?? nothing;
+    const joined = new Uint8Array(before.length + bytes.length - from);
+    joined.set(before);
+    joined.set(bytes.subarray(from), before.length);
+    this.#kept = joined;
     this.pauseReading();
   }
 
@@ -334,6 +334,5 @@ export class ClientConnection implements SocketHandler {
     else if (this.#exchange.active) this.destroy();
     else if (this.#reader.idle) this.closeAfterAnswer(now);
     else this.#exchange.slowRequest(now);
-    this.#plane.flush();
   }
 }

@@ -1,8 +1,8 @@
 // What all connections of one gateway share: the engine, the fleet, the clock of timeouts, the buffers, the counts. One
 // thread owns it; nothing here waits.
 //
-// Bytes for clients are put together in one buffer that belongs to one client at a time. Each callback from the engine ends
-// with `flush`, so the buffer is empty between callbacks, and an answer's head and body leave in one write.
+// Bytes for clients are put together in one buffer that belongs to one client at a time. Each callback from the engine, and
+// each round of timeouts, ends with `flush`, so the buffer is empty between callbacks, and an answer's head and body leave in one write.
 
 import { type Dice, dice, type Instant } from '../base.ts';
 import type { Engine, Socket } from '../net.ts';
@@ -62,7 +62,7 @@ export class DataPlane {
     this.config = config;
     this.log = log;
     this.dice = dice(config.seed, 'gateway');
-    this.timeouts = new Timeouts(engine);
+    this.timeouts = new Timeouts(engine, () => this.flush());
     this.fleet = new LiveFleet(config.policy, config.seed);
     this.fleet.replace(config.endpoints, now);
     this.requestLimits = {

@@ -69,6 +69,7 @@ export class Exchange {
   answerBytes = 0;
   /** To the first byte of the answer's head, from the start; undefined until it came. */
   firstByteAfter: Duration | undefined;
+  answerComplete = false;
 
   #upstream: UpstreamConnection | undefined;
   readonly #tried: LiveEndpoint[] = [];
@@ -86,7 +87,6 @@ export class Exchange {
   #clientMinorVersion: 0 | 1 = 1;
   #clientKeepAlive = true;
   #answerFraming: BodyFraming = 'none';
-  #answerComplete = false;
   #upstreamKeepAlive = false;
   readonly #outcome: { ok: boolean; latency: Duration } = { ok: true, latency: ns(0) };
 
@@ -275,14 +275,14 @@ export class Exchange {
 
   answerEnd(): void {
     if (this.#answerFraming === 'chunked') this.client.out().bytes(lastChunk);
-    this.#answerComplete = true;
+    this.answerComplete = true;
   }
 
   /** After each piece that the connection has read: sends it on, and ends the exchange if that was the last one. */
   finishAnswer(now: Instant): void {
-    if (this.status === 101 && this.#answerComplete) return this.#becomeTunnel(now);
+    if (this.status === 101 && this.answerComplete) return this.#becomeTunnel(now);
     const room = this.client.flush();
-    if (!this.#answerComplete) {
+    if (!this.answerComplete) {
       if (!room) this.#upstream?.pause();
       return;
     }
@@ -536,7 +536,7 @@ export class Exchange {
     this.#reconnected = false;
     this.#clientMinorVersion = 1;
     this.#clientKeepAlive = true;
-    this.#answerComplete = false;
+    this.answerComplete = false;
     this.#upstreamKeepAlive = false;
   }
 }

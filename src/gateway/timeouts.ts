@@ -35,14 +35,17 @@ export class Timeout {
 
 export class Timeouts {
   readonly #engine: Engine;
+  readonly #afterwards: () => void;
   readonly #heads: (Timeout | undefined)[] = Array.from({ length: slots }, () => undefined);
   /** Everything up to this turn has been looked at. */
   #turn: number;
   #alarm: Alarm | undefined;
   #alarmTurn = never;
 
-  constructor(engine: Engine) {
+  /** `afterwards` is called when all that were due together have rung. */
+  constructor(engine: Engine, afterwards: () => void = () => {}) {
     this.#engine = engine;
+    this.#afterwards = afterwards;
     this.#turn = Math.floor(engine.now() / slotLength);
   }
 
@@ -107,6 +110,7 @@ export class Timeouts {
       this.#visit(turn % slots, now);
     }
     this.#turn = Math.max(this.#turn, until);
+    this.#afterwards();
     for (let turn = this.#turn + 1; turn < this.#turn + slots; turn++) {
       if (this.#heads[turn % slots] === undefined) continue;
       if (turn < this.#alarmTurn) this.#arm(turn);

@@ -31,6 +31,8 @@ export class UpstreamConnection implements SocketHandler {
   #state: 'connecting' | 'carrying' | 'resting' | 'closed' = 'connecting';
   #paused = false;
   #carried = 0;
+  /** Bytes came that answer nothing. */
+  #tainted = false;
   /** Bytes of the present answer have come. */
   answerBegun = false;
   idleSince: Instant;
@@ -87,6 +89,7 @@ export class UpstreamConnection implements SocketHandler {
     if (this.#state !== 'carrying') return;
     const { endpoint } = this;
     const { limits } = this.#plane.config;
+    if (this.#tainted) return this.discard();
     const worn = now - this.#openedAt > this.#ageMax;
     const unwanted = endpoint.index < 0 || !endpoint.healthy || endpoint.pool.size >= limits.idlePerEndpointMax;
     if (worn || unwanted || this.#socket.queued > 0 || this.#plane.draining) return this.discard();
@@ -139,9 +142,11 @@ export class UpstreamConnection implements SocketHandler {
   #readAnswer(exchange: Exchange, bytes: Uint8Array, now: Instant): void {
     this.answerBegun = true;
     const consumed = this.#reader.read(bytes);
-    if (this.#reader.error !== undefined) return this.#failed('protocol', now);
+    const bad = this.#reader.error !== undefined;
+    if (bad && !exchange.answerComplete) return this.#failed('protocol', now);
+    // What is wrong lies behind a whole answer: that one is good, the connection is not.
+    this.#tainted = bad;
     const tunnelled = exchange.status === 101;
-    if (!tunnelled && consumed < bytes.length) return this.#failed('protocol', now);
     exchange.finishAnswer(now);
     if (tunnelled && consumed < bytes.length) exchange.tunnelFromUpstream(bytes.subarray(consumed), now);
   }
