@@ -119,7 +119,9 @@ class Requests implements RequestReader, RequestHead, Side {
   }
 
   get upgrade(): string | undefined {
-    return this.#framing.upgrade && this.minorVersion === 1 ? this.#field(this.#framing.upgradeField) : undefined;
+    if (!this.#framing.upgrade || this.minorVersion === 0) return undefined;
+    const protocol = this.#field(this.#framing.upgradeField);
+    return protocol === '' ? undefined : protocol;
   }
 
   watched(index: number): string | undefined {
@@ -273,7 +275,7 @@ class Requests implements RequestReader, RequestHead, Side {
 
 /** `HTTP/` digit `.` digit CRLF at `at`, which is followed by ten bytes at least. */
 function isVersion(bytes: Uint8Array, at: number): boolean {
-  for (let index = 0; index < protocol.length; index++) if (bytes[at + index] !== protocol[index]) return false;
+  for (let index = 0; index < httpSlash.length; index++) if (bytes[at + index] !== httpSlash[index]) return false;
   return (
     isDigit(bytes[at + 5] ?? 0) &&
     bytes[at + 6] === 0x2e &&
@@ -336,7 +338,7 @@ function exactly(bytes: Uint8Array, from: number, to: number, text: Uint8Array):
   return true;
 }
 
-const protocol = ascii('HTTP/');
+const httpSlash = ascii('HTTP/');
 const connectMethod = ascii('CONNECT');
 const optionsMethod = ascii('OPTIONS');
 const httpScheme = ascii('http');
