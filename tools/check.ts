@@ -41,7 +41,7 @@ const stages: readonly Stage[] = [
 ];
 
 /** A hung test fails on its own after this long, so that the run can say which one it was. */
-const testTimeoutMs = 120_000;
+const testTimeoutMs = 60_000;
 
 /** The tests under these paths (all of them by default), each file in a process of its own behind the guard. */
 function tests(paths: readonly string[]): Stage {
@@ -58,7 +58,11 @@ function tests(paths: readonly string[]): Stage {
     '--disable-warning=ExperimentalWarning',
     ...['pure-guard.ts', 'file-deadline.ts'].flatMap((preload) => ['--import', join(root, 'tools', preload)]),
   ];
-  return { name: 'tests', about: `${files.length} files`, command: [...options, ...files] };
+  return {
+    name: 'tests',
+    about: `${files.length} ${files.length === 1 ? 'file' : 'files'}`,
+    command: [...options, ...files],
+  };
 }
 
 function main(): void {

@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 
-const limitMs = Number(process.env['PLIMSOLL_TEST_FILE_LIMIT_MS'] ?? 150_000);
+const limitMs = Number(process.env['PLIMSOLL_TEST_FILE_LIMIT_MS'] ?? 90_000);
 
 /** Set by the test runner in the processes that it starts for single files. */
 const runsOneFile = process.env['NODE_TEST_CONTEXT'] !== undefined && isMainThread;

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { isPure, isTest, roomOf, testsPure } from './rooms.ts';
+import { isForTests, isPure, roomOf, testsPure } from './rooms.ts';
 
 test('a path belongs to the room whose door or folder it is', () => {
   assert.equal(roomOf('src/policy.ts')?.name, 'policy');
@@ -17,11 +17,19 @@ test('product code of a pure room is pure, and its tests run behind the guard', 
   for (const ending of ['test', 'fuzz', 'bench', 'fuzz.test']) {
     for (const place of ['src/base/time', 'src/observe/parse/csv', 'src/observe/seen']) {
       const path = `${place}.${ending}.ts`;
-      assert.equal(isTest(path), true, path);
+      assert.equal(isForTests(path), true, path);
       assert.equal(isPure(path), false, path);
       assert.equal(testsPure(path), true, path);
     }
   }
+});
+
+test('what stands in testing/ is for tests, is not pure, and is no test itself', () => {
+  const path = 'src/wire/http1/testing/peer.ts';
+  assert.equal(isForTests(path), true);
+  assert.equal(isPure(path), false);
+  assert.equal(testsPure(path), false);
+  assert.equal(testsPure(path.replace('.ts', '.test.ts')), true);
 });
 
 test('a room that acts is not pure, nor is anything outside the rooms', () => {

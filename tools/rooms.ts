@@ -117,18 +117,19 @@ export function roomOf(path: string): Room | undefined {
   return name === undefined ? undefined : byName.get(name);
 }
 
-/** Product code that must be pure. Tests, benchmarks and fuzzers of a pure room may act. */
+/** Product code that must be pure. What only tests use may act, in a pure room too. */
 export function isPure(path: string): boolean {
-  return !isTest(path) && isPurePlace(path);
+  return !isForTests(path) && isPurePlace(path);
 }
 
 /** A test that runs without clock, timers and chance: one that stands in a pure room or beside a pure file. */
 export function testsPure(path: string): boolean {
-  return isTest(path) && isPurePlace(path.replace(testEnding, '.ts'));
+  return testEnding.test(path) && isPurePlace(path.replace(testEnding, '.ts'));
 }
 
-export function isTest(path: string): boolean {
-  return testEnding.test(path);
+/** Tests, benchmarks, fuzzers, and what stands in a folder `testing/` to be used by them. The product imports none of it. */
+export function isForTests(path: string): boolean {
+  return testEnding.test(path) || path.includes('/testing/');
 }
 
 const testEnding = /(?:\.(?:test|bench|fuzz))+\.ts$/;

@@ -55,7 +55,10 @@ test('a key that cannot be ordered is a mistake of the program', () => {
 
 test('any mixture of pushes and pops leaves in the order of a stable sort', () => {
   // A number is a push with that key, undefined a pop. Few different keys, so that ties are common.
-  const steps = fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined, freq: 3 }), { maxLength: 300 });
+  const steps = fc.array(fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined, freq: 3 }), {
+    maxLength: 300,
+    size: 'max',
+  });
   fc.assert(
     fc.property(steps, (script) => {
       const heap = new Heap<number>();

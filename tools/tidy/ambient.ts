@@ -1,14 +1,14 @@
 // The words by which code asks the world for time or chance. The second type check knows `Date` and `Math`, since they
 // belong to the language, and the guard sees only what a test happens to run; this reads every line.
 
-import { isPure, isTest } from '../rooms.ts';
+import { isPure, isForTests } from '../rooms.ts';
 import { code, type Token } from '../scan.ts';
 import type { Tree } from '../tree.ts';
 import type { Problem } from './rule.ts';
 
 export function checkAmbient(tree: Tree): readonly Problem[] {
   return tree.files
-    .filter((path) => path.startsWith('src/') && path.endsWith('.ts') && !isTest(path))
+    .filter((path) => path.startsWith('src/') && path.endsWith('.ts') && !isForTests(path))
     .flatMap((path) => {
       const tokens = code(tree.read(path));
       return tokens.flatMap((token, index) => {

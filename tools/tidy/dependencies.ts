@@ -9,6 +9,7 @@
 
 import { isBuiltin } from 'node:module';
 import { z } from 'zod';
+import { isForTests } from '../rooms.ts';
 import type { Tree } from '../tree.ts';
 import { importsOf, packageName } from './imports.ts';
 import type { Problem } from './rule.ts';
@@ -128,7 +129,7 @@ function useComplaint(
   guest: Guest | undefined,
 ): string | undefined {
   if (guest === undefined) return `${name} is not in ${table}`;
-  if (/^src\/(?!.*\.(?:test|bench|fuzz)\.ts$)/.test(path) && !shipped.has(name)) {
+  if (path.startsWith('src/') && !isForTests(path) && !shipped.has(name)) {
     return `${name} is a development dependency and is not there when ${path} runs`;
   }
   const allowed = guest.notYet || guest.usedBy.some((place) => covers(place, path));

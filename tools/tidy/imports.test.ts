@@ -28,6 +28,8 @@ test('lower rows, base from the ground, neighbours, Node in acting rooms and in 
     'src/policy/pick.ts': "import { dice } from '../base.ts'; import { mean } from '../stats.ts';",
     'src/policy/balance/deep.ts': "import type { Pick } from '../pick.ts'; import { ms } from '../../base.ts';",
     'src/policy/pick.test.ts': "import { test } from 'node:test'; import fc from 'fast-check';",
+    'src/policy/door.test.ts': "import { pick } from '../policy.ts'; import { peer } from './testing/peer.ts';",
+    'src/policy/testing/peer.ts': "import net from 'node:net';",
     'src/net/engine.ts': "import { connect } from 'node:net';",
     'src/cli/main.ts': "const bench = await import('../bench.ts'); import { Lab } from '../lab.ts';",
     'src/bench/score.ts': "import { type Truth } from '../record.ts';",
@@ -101,6 +103,8 @@ suite('planted breaches', () => {
   test('product code that imports a test', () => {
     const other = { 'src/policy/a.test.ts': 'export const planted = 1;' };
     checkBreach('src/policy/b.ts', "import { planted } from './a.test.ts';", /does not import it/, other);
+    const support = { 'src/load/testing/server.ts': "import 'node:net';" };
+    checkBreach('src/load/b.ts', "import { planted } from './testing/server.ts';", /does not import it/, support);
   });
 
   test('the truth, opened by anybody but the scorer, by file or by name', () => {

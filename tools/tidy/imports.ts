@@ -1,11 +1,12 @@
 // Who may know whom. Reads every import, export-from, import() and import type of src/ and holds it against the table of
 // rooms: one door a room, lower rows only, pure knows only pure, what must never meet does not meet.
 //
-// Tests, benchmarks and fuzzers obey the same rows and doors; they may use Node and development libraries.
+// Tests, benchmarks, fuzzers and what stands in `testing/` obey the same rows and doors; they may use Node and development
+// libraries, and they may enter their own room by its door.
 
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
-import { bans, isPure, isTest, pureLibraries, type Room, roomOf, rooms, rows, truth } from '../rooms.ts';
+import { bans, isPure, isForTests, pureLibraries, type Room, roomOf, rooms, rows, truth } from '../rooms.ts';
 import { code, type Token } from '../scan.ts';
 import type { Tree } from '../tree.ts';
 import type { Problem } from './rule.ts';
@@ -48,7 +49,7 @@ function complaints(tree: Tree, path: string, found: Import, secrets: ReadonlySe
 }
 
 function libraryComplaints(path: string, room: Room, specifier: string): string[] {
-  if (isTest(path)) return [];
+  if (isForTests(path)) return [];
   if (isBuiltin(specifier)) {
     if (isPure(path)) return [`${where(path, room)} is pure and ${specifier} acts: take what is needed as an argument`];
     return specifier.startsWith('node:') ? [] : [`write "node:${specifier}": it is Node's own, not a package`];
@@ -61,13 +62,12 @@ function libraryComplaints(path: string, room: Room, specifier: string): string[
 }
 
 function insideComplaints(path: string, target: string, room: Room): string[] {
+  // A test may come in by the door, to see what others see.
+  if (isForTests(path)) return [];
+  if (isForTests(target)) return [`${target} is for tests: the product does not import it`];
   if (target === doorOf(room)) return [`a file inside ${room.name} imports its neighbour, not its own door`];
-  if (isPure(path) && !isPure(target) && !target.endsWith('.json')) {
-    return [
-      isTest(target) ? `${target} is a test: product code does not import it` : `${target} acts and ${path} is pure`,
-    ];
-  }
-  return [];
+  const leavesPurity = isPure(path) && !isPure(target) && !target.endsWith('.json');
+  return leavesPurity ? [`${target} acts and ${path} is pure`] : [];
 }
 
 function betweenComplaints(

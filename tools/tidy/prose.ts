@@ -1,6 +1,5 @@
 // How a source file reads: it says its idea first, it is short or says why not, it keeps no to-do list and no dead code.
 
-import { isTest } from '../rooms.ts';
 import { scan, type Token } from '../scan.ts';
 import type { Tree } from '../tree.ts';
 import type { Problem } from './rule.ts';
@@ -15,7 +14,7 @@ export function checkProse(tree: Tree): readonly Problem[] {
       const comments = scan(source).filter((token) => token.kind === 'comment');
       const problem = (line: number, message: string): Problem => ({ path, line, message });
       return [
-        ...(isTest(path) || opensWithProse(source)
+        ...(path.endsWith('.test.ts') || opensWithProse(source)
           ? []
           : [problem(1, 'say the idea first: open the file with a comment')]),
         ...(isTooLong(source, comments)

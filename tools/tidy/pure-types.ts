@@ -28,7 +28,7 @@ export function checkPureTypes(tree: Tree): readonly Problem[] {
       .filter((path) => !due.includes(path))
       .map((path) => problem(`"${path}" is no pure room of tools/rooms.ts`)),
     ...exclude
-      .filter((pattern) => !/^\*\*\/\*\.(test|bench|fuzz)\.ts$/.test(pattern))
+      .filter((pattern) => !/^\*\*\/(?:\*\.(?:test|bench|fuzz)\.ts|testing)$/.test(pattern))
       .map((pattern) => problem(`"${pattern}" hides product code from the check`)),
     ...(compilerOptions.types.length > 0
       ? [problem('"types" must be empty: ambient types are what this keeps out')]
