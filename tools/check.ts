@@ -117,10 +117,16 @@ function run({ name, about, command }: Stage): number {
   return status ?? 1;
 }
 
-/** Stages and what they start find the same Node and the same programs first, wherever this was started from. */
+/**
+ * Stages and what they start find the same Node and the same programs first, wherever this was started from, and share what
+ * Node has compiled: a hundred test files load the same modules.
+ */
 function environment(): NodeJS.ProcessEnv {
-  const programs = join(root, 'node_modules', '.bin');
-  return { ...process.env, PATH: `${programs}:${process.env['PATH'] ?? ''}` };
+  return {
+    NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+    ...process.env,
+    PATH: `${join(root, 'node_modules', '.bin')}:${process.env['PATH'] ?? ''}`,
+  };
 }
 
 function say(text: string): void {
