@@ -1,5 +1,7 @@
 // stats: counting and judging. Pure.
 
+// Counting.
+export { Ewma } from './stats/ewma.ts';
 export { type Bucket, Histogram, type Quantile } from './stats/histogram.ts';
 export {
   type HistogramFields,
@@ -9,3 +11,40 @@ export {
 } from './stats/histogram-fields.ts';
 export { type HlogInterval, readHgrm, readHlog, writeHgrm, writeHlog } from './stats/histogram-hdr.ts';
 export { type ExponentialPoint, exponentialPoint, histogramOfPoint } from './stats/histogram-otlp.ts';
+export { Level, type LevelSpan } from './stats/level.ts';
+export { meanOf, Moments, varianceOf } from './stats/moments.ts';
+export { medianOf, quantileInterval, quantileOf } from './stats/quantile.ts';
+export { WindowCount } from './stats/window.ts';
+
+// Judging.
+export { type BootstrapInterval, bootstrapInterval, type BootstrapOptions } from './stats/bootstrap.ts';
+export { type ChangeOptions, type ChangePoint, changePoints } from './stats/change-points.ts';
+export {
+  binomialAtMost,
+  chiSquareAbove,
+  chiSquareBelow,
+  normalAbove,
+  normalBelow,
+  normalQuantile,
+  poissonAtMost,
+  studentAbove,
+  studentBelow,
+  studentQuantile,
+} from './stats/distributions.ts';
+export { type BatchMeans, batchMeans, type BatchOptions, type MeanInterval, meanInterval } from './stats/intervals.ts';
+export { benjaminiHochbergAdjusted, holmAdjusted } from './stats/many-tests.ts';
+export { type SymmetryOptions, type SymmetryTest, symmetryTest, symmetryTests } from './stats/symmetry.ts';
+export { type Point, type Trend, trendOf, trendPointsMax } from './stats/trend.ts';
+export {
+  type KolmogorovTest,
+  kolmogorovTest,
+  type MannWhitneyTest,
+  mannWhitneyTest,
+  type PermutationOptions,
+  permutationTest,
+  type WelchTest,
+  welchTest,
+} from './stats/two-samples.ts';
+export { coefficientOfVariation, giniIndex, jainIndex, maxOverMean } from './stats/unevenness.ts';
+export { type DispersionTest, dispersionTest, type UniformityTest, uniformityTest } from './stats/uniformity.ts';
+export { type WarmUp, warmUpCut } from './stats/warm-up.ts';
