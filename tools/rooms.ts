@@ -10,7 +10,8 @@
 //   decide     policy  route  scenario
 //   ground     base  stats  wire             host  net
 //
-// A room knows rooms in lower rows only. In the ground row the others may know `base`.
+// A room knows rooms in lower rows only. Two exceptions within a row: in the ground row the others may know `base`, and `report`
+// may know `diagnose`, whose findings it prints.
 
 export interface Room {
   readonly name: string;
@@ -59,6 +60,12 @@ export const pureLibraries: readonly string[] = [
   'simple-statistics',
   'yaml',
   'zod',
+];
+
+/** Who may know whom within one row. */
+export const neighbours: readonly { readonly room: string; readonly mayKnow: string }[] = [
+  ...['stats', 'wire', 'host', 'net'].map((room) => ({ room, mayKnow: 'base' })),
+  { room: 'report', mayKnow: 'diagnose' },
 ];
 
 export interface Ban {

@@ -6,7 +6,18 @@
 
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
-import { bans, isPure, isForTests, pureLibraries, type Room, roomOf, rooms, rows, truth } from '../rooms.ts';
+import {
+  bans,
+  isForTests,
+  isPure,
+  neighbours,
+  pureLibraries,
+  type Room,
+  roomOf,
+  rooms,
+  rows,
+  truth,
+} from '../rooms.ts';
 import { code, type Token } from '../scan.ts';
 import type { Tree } from '../tree.ts';
 import type { Problem } from './rule.ts';
@@ -81,8 +92,8 @@ function betweenComplaints(
   const problems: string[] = [];
   const ban = bans.find((candidate) => candidate.room === room.name && candidate.mustNotImport.includes(other.name));
   if (ban !== undefined) problems.push(`${room.name} must not know ${other.name}: ${ban.because}`);
-  else if (!isLower(other, room)) {
-    problems.push(`${room.name} (${room.row}) must not know ${other.name} (${other.row}): only lower rows, and base`);
+  else if (!mayKnow(room, other)) {
+    problems.push(`${room.name} (${room.row}) must not know ${other.name} (${other.row}): only lower rows`);
   } else if (isPure(path) && other.kind === 'acts') {
     problems.push(`${where(path, room)} is pure and ${other.name} acts`);
   }
@@ -99,9 +110,9 @@ function isTruth(target: string, found: Import, secrets: ReadonlySet<string>): b
 }
 
 /** Whether `room` may know `other` by the rows alone. */
-function isLower(other: Room, room: Room): boolean {
-  if (other.row === 'ground' && room.row === 'ground') return other.name === 'base' && room.name !== 'base';
-  return rows.indexOf(other.row) < rows.indexOf(room.row);
+function mayKnow(room: Room, other: Room): boolean {
+  if (rows.indexOf(other.row) < rows.indexOf(room.row)) return true;
+  return neighbours.some((pair) => pair.room === room.name && pair.mayKnow === other.name);
 }
 
 function doorOf(room: Room): string {
