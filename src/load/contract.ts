@@ -13,11 +13,17 @@ export interface LoadGroup {
   readonly targets: readonly LoadTarget[];
   /** How one of several targets is chosen, request by request. */
   readonly choice: Choice;
+  /** How long a client waits, from due time. The connection is closed then. */
   readonly timeout: Duration;
   /** Response header that says who answered. Default `x-plimsoll-replica`. */
   readonly replicaHeader?: string;
-  /** Most connections the group may hold; a request beyond it waits, and the wait counts. */
+  /** Open demand only: most connections the group may hold, shared out evenly between several targets (default 10,000). A
+   * request beyond it waits, and the wait counts. */
   readonly connectionsMax?: number;
+  /** Open demand only: requests that may wait for a connection to one target (default 65,536); the next one is refused. */
+  readonly waitingMax?: number;
+  /** Open demand only: connections opened before the first request is due (default none). */
+  readonly connectionsMin?: number;
 }
 
 export interface LoadTarget {
@@ -33,12 +39,14 @@ export interface LoadPlan {
   readonly objectives?: readonly Objective[];
 }
 
-/** What happened since the snapshot before, by group and by replica. Latencies count from due time. */
+/** What happened since the snapshot before, by group and by replica. Latencies count from due time; every whole answer is
+ * one, whatever its status, and what timed out is a lower bound. */
 export interface LoadSnapshot {
   readonly at: Instant;
   readonly span: Duration;
   readonly groups: readonly GroupSnapshot[];
   readonly replicas: readonly ReplicaSnapshot[];
+  /** CPU time of the generating threads in the span. */
   readonly cpu: Duration;
 }
 
@@ -46,19 +54,25 @@ export interface GroupSnapshot {
   readonly group: string;
   readonly planned: number;
   readonly sent: number;
+  /** Whole answers with a status below 400, as in the ledger. */
   readonly answered: number;
+  /** `timeout`, `refused` (by the peer), `reset`, `closed`, `truncated`, `bad-response`, `status-4xx`, `status-5xx`,
+   * `connect-timeout`, `unreachable`, `dns`, `tls`, `no-ports`, `no-files`, `other`. */
   readonly errors: ErrorCounts;
   readonly inFlightMean: number;
   readonly inFlightMin: number;
   readonly inFlightMax: number;
   readonly latency: Quantiles | undefined;
   readonly lag: Quantiles | undefined;
+  /** Requests that a cap of the generator's own kept from being sent. */
   readonly refused: number;
+  /** Whole answers by replica id, those with an error status included; an answer without the header counts for its target. */
   readonly answeredBy: Readonly<Record<string, number>>;
 }
 
 export interface ReplicaSnapshot {
   readonly id: string;
+  /** Whole answers, whatever their status. Errors without an answer are under the target's id. */
   readonly finished: number;
   readonly errors: ErrorCounts;
   readonly latency: Quantiles | undefined;
@@ -67,7 +81,8 @@ export interface ReplicaSnapshot {
 /** One stretch of load: started once, snapshot as often as wanted, stopped once. */
 export interface LoadRun {
   snapshot(): LoadSnapshot;
-  /** Everything answered from now on counts as measured: histograms and ledger begin again (the end of warm-up). */
+  /** Every request due from now on counts as measured: histograms and ledger begin again (the end of warm-up). What came
+   * due before belongs to the warm-up, however late it is answered; the snapshots show both. */
   measure(): void;
   /** Stops sending, waits up to `grace` for answers, then counts the rest as in flight at the end. */
   stop(grace: Duration): Promise<LoadResult>;

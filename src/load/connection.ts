@@ -1,0 +1,163 @@
+// One connection to one target, carrying one request at a time. It knows what the bytes mean and nothing of plans: whoever
+// owns it is told that it opened, that its request was answered, or that it is gone.
+//
+//   connecting ──onOpen──► open ──────────onClose──► closed
+//        │                 │  ▲ ask … answered          ▲
+//        └──────onClose────┴──┘─────────────────────────┘
+//
+// Hot: `ask` and `onData`. Nothing is allocated for a request.
+
+import { assert, type Instant } from '../base.ts';
+import type { Engine, NetError, Socket, SocketHandler, Target } from '../net.ts';
+import { type ResponseEvents, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
+import type { ReadyRequest } from './request-bytes.ts';
+import type { ReplicaNames } from './replica-names.ts';
+
+/** Whom a connection tells. Called once a turn at most for each, never from inside `ask`. */
+export interface ConnectionOwner {
+  opened(connection: Connection, now: Instant): void;
+  /** The request was answered in full: `status` and `replica` are those of the answer. The connection may be used again if
+   * it is still `open`. */
+  answered(connection: Connection, now: Instant): void;
+  /** The end, with or without a request on it. `kind` says what became of the request, in the words of the error counts. */
+  lost(connection: Connection, kind: string, now: Instant): void;
+}
+
+export interface ConnectionSetting {
+  readonly names: ReplicaNames;
+  /** In lower case. */
+  readonly replicaHeader: string;
+  readonly target: number;
+  readonly user: number;
+}
+
+const noRequest = -1;
+
+export class Connection implements SocketHandler {
+  /** Index of its target in the group's list. */
+  readonly target: number;
+  /** Whose it is, where connections belong to users. */
+  readonly user: number;
+  state: 'connecting' | 'open' | 'closed' = 'connecting';
+  /** Slot of the request that it carries. */
+  request: number = noRequest;
+  /** Which step of the flow that is. */
+  step = 0;
+  status = 0;
+  /** Index of the replica that answered; undefined when the answer did not say. */
+  replica: number | undefined;
+  #socket: Socket | undefined;
+  #reader: ResponseReader | undefined;
+  readonly #owner: ConnectionOwner;
+  readonly #names: ReplicaNames;
+  readonly #replicaHeader: string;
+  #complete = false;
+  #reusable = true;
+
+  constructor(owner: ConnectionOwner, setting: ConnectionSetting) {
+    this.#owner = owner;
+    this.#names = setting.names;
+    this.#replicaHeader = setting.replicaHeader;
+    this.target = setting.target;
+    this.user = setting.user;
+  }
+
+  connect(engine: Engine, target: Target): void {
+    this.#socket = engine.connect(target, this);
+  }
+
+  get busy(): boolean {
+    return this.request !== noRequest;
+  }
+
+  /** Binds a request to this connection, which may still be connecting. */
+  take(slot: number, step: number): void {
+    assert(!this.busy, 'a connection carries one request at a time');
+    assert(this.state !== 'closed', 'a closed connection takes no request');
+    this.request = slot;
+    this.step = step;
+  }
+
+  /** The request that it took has ended. */
+  letGo(): void {
+    this.request = noRequest;
+  }
+
+  /** Sends the request that it took. */
+  ask(request: ReadyRequest): void {
+    assert(this.busy, 'what is sent was taken before');
+    assert(this.state === 'open', 'a request is sent on an open connection');
+    this.#complete = false;
+    this.replica = undefined;
+    this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]);
+    this.#reader.expect(request.method);
+    this.#socket?.write(request.bytes);
+  }
+
+  /** Closes it without telling the owner. */
+  drop(): void {
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    this.#socket?.destroy();
+  }
+
+  onOpen(_socket: Socket, now: Instant): void {
+    if (this.state !== 'connecting') return;
+    this.state = 'open';
+    this.#owner.opened(this, now);
+  }
+
+  onData(_socket: Socket, bytes: Uint8Array, now: Instant): void {
+    if (this.state === 'closed') return;
+    const reader = this.#reader;
+    if (reader === undefined || !this.busy) {
+      // Bytes that nobody asked for: a server that says goodbye (408) or that is confused. Either way it is of no more use.
+      this.#lose('bad-response', now);
+      return;
+    }
+    const consumed = reader.read(bytes);
+    // What comes after the answer was not asked for either: the answer counts, the connection is done.
+    if (this.#complete) this.#finish(reader.error === undefined && consumed === bytes.length, now);
+    else if (reader.error !== undefined) this.#lose('bad-response', now);
+  }
+
+  onEnd(_socket: Socket, now: Instant): void {
+    if (this.state === 'closed') return;
+    const cut = this.#reader?.eof() !== undefined;
+    if (this.busy && this.#complete) this.#finish(false, now);
+    else this.#lose(cut ? 'truncated' : 'closed', now);
+  }
+
+  onClose(_socket: Socket, error: NetError | undefined, now: Instant): void {
+    if (this.state === 'closed') return;
+    const cut = this.#reader?.idle === false;
+    this.#lose(error?.kind ?? (cut ? 'truncated' : 'closed'), now);
+  }
+
+  #finish(keep: boolean, now: Instant): void {
+    if (!keep || !this.#reusable) this.drop();
+    this.#owner.answered(this, now);
+  }
+
+  #lose(kind: string, now: Instant): void {
+    this.drop();
+    this.#owner.lost(this, kind, now);
+  }
+
+  /** Made once for each connection, not for each request. The owner is told after `read` has returned: it may send the next
+   * request at once, and the rest of the chunk would be taken for its answer. */
+  #events(): ResponseEvents {
+    return {
+      onHead: (head: ResponseHead) => {
+        this.status = head.status;
+        this.#reusable = head.keepAlive;
+        const name = head.watched(0);
+        this.replica = name === undefined ? undefined : this.#names.indexOf(name);
+      },
+      onBody: () => {},
+      onEnd: () => {
+        this.#complete = true;
+      },
+    };
+  }
+}

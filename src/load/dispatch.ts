@@ -1,0 +1,308 @@
+// One group's requests from coming due to their one end. Whoever makes them come due (users, arrivals) says when and on
+// which connection; here each is sent, timed, counted and closed. The three instants of a request:
+//
+//   due ──────── taken ──────── sent ──────────── answered
+//    │   lag       │  connecting  │    service        │
+//    └──────────────────── latency ──────────────────┘
+//
+// `lag` is the generator's own lateness: until it got round to the request and had a connection for it. Opening a connection
+// is the world's time, so it is in the latency and not in the lag.
+//
+// The timeout counts from due time too: a client's patience begins when it wants the answer. When it runs out the connection
+// is closed, since the answer could still come and would be taken for another request's.
+//
+// Hot: `due`, `assign`, `answered`. One clock read a turn; nothing is allocated for a request.
+
+import { after, assert, between, type Duration, type Instant, ns } from '../base.ts';
+import type { Alarm, Engine } from '../net.ts';
+import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
+import { Connection, type ConnectionOwner } from './connection.ts';
+import type { LoadGroup } from './contract.ts';
+import { InFlight } from './in-flight.ts';
+import { Pending } from './pending.ts';
+import type { ReplicaNames } from './replica-names.ts';
+import { type ReadyRequest, readyRequests } from './request-bytes.ts';
+import { Stretches } from './stretches.ts';
+
+/** How a request ended, as far as its sender must know: `unreachable` means that its connection never opened. */
+export type Ending = 'answered' | 'failed' | 'unreachable';
+
+/** Who makes requests come due. Told what it needs to go on; never called from inside `assign`. */
+export interface Source {
+  begin(now: Instant): void;
+  /** A connection that was opened in advance is ready. */
+  opened(connection: Connection, now: Instant): void;
+  /** The request on this connection ended. The connection may carry another one if it is still open. */
+  ended(connection: Connection, ending: Ending, now: Instant): void;
+  /** A connection that carried nothing is gone. */
+  lostIdle(connection: Connection, now: Instant): void;
+  /** Nothing more is to come due after `now`. What waits for a connection is closed by whoever calls. */
+  end(now: Instant): void;
+}
+
+export interface DispatchSetting {
+  readonly engine: Engine;
+  readonly group: LoadGroup;
+  readonly names: ReplicaNames;
+  readonly seed: number;
+  readonly now: Instant;
+}
+
+const defaultReplicaHeader = 'x-plimsoll-replica';
+
+export class Dispatch implements ConnectionOwner {
+  readonly group: LoadGroup;
+  readonly stretches: Stretches;
+  readonly inFlight: InFlight;
+  readonly pending = new Pending();
+  /** Steps in the flow. */
+  readonly steps: number;
+  readonly #engine: Engine;
+  readonly #names: ReplicaNames;
+  readonly #replicaHeader: string;
+  /** By target, then by step. */
+  readonly #requests: readonly (readonly ReadyRequest[])[];
+  /** Replica index of each target: who answers where no header says. */
+  readonly #targetReplicas: readonly number[];
+  /** Undefined where there is nothing to choose. */
+  readonly #balancer: Balancer | undefined;
+  readonly #outcome: { ok: boolean; latency: Duration } = { ok: true, latency: ns(0) };
+  /** By slot: the connection that carries the request; undefined while it waits for one. */
+  readonly #carriers: (Connection | undefined)[] = [];
+  readonly #connections = new Set<Connection>();
+  #connectionsMost = 0;
+  #noFiles = 0;
+  #noPorts = 0;
+  #source: Source | undefined;
+  #alarm: Alarm | undefined;
+  #latest: Instant;
+
+  constructor(setting: DispatchSetting) {
+    const { engine, group, names, now } = setting;
+    assert(group.targets.length > 0, 'a group has somewhere to send its requests');
+    assert(group.demand.flow.length > 0, 'a flow has at least one step');
+    this.group = group;
+    this.steps = group.demand.flow.length;
+    this.stretches = new Stretches(now);
+    this.inFlight = new InFlight(now);
+    this.#engine = engine;
+    this.#names = names;
+    this.#replicaHeader = (group.replicaHeader ?? defaultReplicaHeader).toLowerCase();
+    this.#requests = group.targets.map((target) => readyRequests(group.demand.flow, target));
+    this.#targetReplicas = group.targets.map((target) => names.indexOf(target.id));
+    this.#balancer = group.targets.length === 1 ? undefined : registryBalancer(group, setting.seed);
+    this.#latest = now;
+  }
+
+  /** Lets requests come due from `now` on. */
+  begin(source: Source, now: Instant): void {
+    this.#source = source;
+    source.begin(now);
+  }
+
+  /** Connections open or opening now, and at most so far. */
+  get connections(): { readonly now: number; readonly most: number } {
+    return { now: this.#connections.size, most: this.#connectionsMost };
+  }
+
+  /** Connections that this machine could not open, for want of files or local ports. */
+  get shortages(): { readonly noFiles: number; readonly noPorts: number } {
+    return { noFiles: this.#noFiles, noPorts: this.#noPorts };
+  }
+
+  get targets(): number {
+    return this.group.targets.length;
+  }
+
+  /** Which target the next request goes to. */
+  pick(now: Instant): number {
+    return this.#balancer?.pick(noWishes, now) ?? 0;
+  }
+
+  /** A request came due at `due` (not later than `now`). Returns its slot. */
+  due(due: Instant, now: Instant): number {
+    const slot = this.pending.open(due);
+    this.#carriers[slot] = undefined;
+    this.stretches.at(due).planned += 1;
+    this.inFlight.enter(due, this.#noLessThanBefore(now));
+    if (this.#alarm === undefined) this.#armAlarm();
+    return slot;
+  }
+
+  /** Opens a connection. Its owner hears of it in a later turn. */
+  connect(target: number, user: number): Connection {
+    const connection = new Connection(this, {
+      names: this.#names,
+      replicaHeader: this.#replicaHeader,
+      target,
+      user,
+    });
+    const at = this.group.targets[target];
+    assert(at !== undefined, 'a connection goes to one of the targets');
+    this.#connections.add(connection);
+    this.#connectionsMost = Math.max(this.#connectionsMost, this.#connections.size);
+    connection.connect(this.#engine, { host: at.host, port: at.port });
+    return connection;
+  }
+
+  /** Puts a request on a connection: sent at once if that is open, otherwise as soon as it opens. */
+  assign(slot: number, step: number, connection: Connection, now: Instant): void {
+    const due = this.pending.due(slot);
+    connection.take(slot, step);
+    this.#carriers[slot] = connection;
+    this.stretches.at(due).lag.record(ns(Math.max(0, now - due)));
+    this.#balancer?.started(connection.target, now);
+    if (connection.state === 'open') this.#send(connection, now);
+  }
+
+  opened(connection: Connection, at: Instant): void {
+    const now = this.#noLessThanBefore(at);
+    if (connection.busy) this.#send(connection, now);
+    else this.#source?.opened(connection, now);
+  }
+
+  answered(connection: Connection, at: Instant): void {
+    const now = this.#noLessThanBefore(at);
+    const slot = connection.request;
+    const due = this.pending.due(slot);
+    const latency = between(due, now);
+    const replica = connection.replica ?? this.#targetReplicas[connection.target] ?? 0;
+    this.stretches.at(due).answer(replica, connection.status, latency, ns(now - this.pending.sent(slot)));
+    this.#close(slot, connection, connection.status < 500, latency, now);
+    if (connection.state === 'closed') this.#connections.delete(connection);
+    this.#source?.ended(connection, 'answered', now);
+  }
+
+  lost(connection: Connection, kind: string, at: Instant): void {
+    const now = this.#noLessThanBefore(at);
+    this.#connections.delete(connection);
+    if (kind === 'no-files') this.#noFiles += 1;
+    if (kind === 'no-ports') this.#noPorts += 1;
+    if (!connection.busy) {
+      this.#source?.lostIdle(connection, now);
+      return;
+    }
+    const slot = connection.request;
+    const due = this.pending.due(slot);
+    const ending = this.pending.isSent(slot) ? 'failed' : 'unreachable';
+    this.stretches.at(due).failure(this.#targetReplicas[connection.target] ?? 0, kind);
+    this.#close(slot, connection, false, between(due, now), now);
+    this.#source?.ended(connection, ending, now);
+  }
+
+  /** Closes a request that was never put on a connection, as never sent. */
+  leaveUnsent(slot: number, now: Instant): void {
+    const due = this.pending.due(slot);
+    this.stretches.at(due).leftUnsent(ns(Math.max(0, now - due)));
+    this.#close(slot, undefined, false, ns(0), now);
+  }
+
+  /** A cap of ours: the request is not even queued. */
+  refuse(slot: number, now: Instant): void {
+    const due = this.pending.due(slot);
+    this.stretches.at(due).refusal(ns(Math.max(0, now - due)));
+    this.#close(slot, undefined, false, ns(0), now);
+  }
+
+  /** Nothing more comes due. */
+  end(now: Instant): void {
+    this.#source?.end(this.#noLessThanBefore(now));
+  }
+
+  /** Closes whatever is pending, and every connection. */
+  finish(at: Instant): void {
+    const now = this.#noLessThanBefore(at);
+    this.#alarm?.cancel();
+    for (;;) {
+      const slot = this.pending.oldest;
+      if (slot === undefined) break;
+      const due = this.pending.due(slot);
+      const carrier = this.#carriers[slot];
+      const age = ns(Math.max(0, now - due));
+      if (carrier !== undefined && this.pending.isSent(slot)) {
+        this.stretches.at(due).leftInFlight(this.#targetReplicas[carrier.target] ?? 0, age);
+      } else {
+        this.stretches.at(due).leftUnsent(age);
+      }
+      this.#close(slot, carrier, false, age, now);
+      carrier?.drop();
+    }
+    for (const connection of this.#connections) connection.drop();
+    this.#connections.clear();
+  }
+
+  #send(connection: Connection, now: Instant): void {
+    const slot = connection.request;
+    const request = this.#requests[connection.target]?.[connection.step];
+    assert(request !== undefined, 'a step is one of the flow');
+    this.pending.markSent(slot, now);
+    this.stretches.at(this.pending.due(slot)).sent += 1;
+    connection.ask(request);
+  }
+
+  #close(slot: number, connection: Connection | undefined, ok: boolean, latency: Duration, now: Instant): void {
+    this.pending.close(slot);
+    this.#carriers[slot] = undefined;
+    this.inFlight.leave(now);
+    if (connection === undefined) return;
+    connection.letGo();
+    if (this.#balancer === undefined) return;
+    this.#outcome.ok = ok;
+    this.#outcome.latency = latency;
+    this.#balancer.finished(connection.target, this.#outcome, now);
+  }
+
+  #armAlarm(): void {
+    const oldest = this.pending.oldest;
+    if (oldest === undefined) return;
+    this.#alarm = this.#engine.alarm(after(this.pending.due(oldest), this.group.timeout), this.#expire);
+  }
+
+  /** Ends every request whose time has run out. Whoever came due first is first in the list, so the first one that still has
+   * time ends the walk. */
+  readonly #expire = (at: Instant): void => {
+    const now = this.#noLessThanBefore(at);
+    this.#alarm = undefined;
+    for (;;) {
+      const slot = this.pending.oldest;
+      if (slot === undefined || this.pending.due(slot) + this.group.timeout > now) break;
+      this.#timeOut(slot, now);
+    }
+    if (this.#alarm === undefined) this.#armAlarm();
+  };
+
+  #timeOut(slot: number, now: Instant): void {
+    const due = this.pending.due(slot);
+    const age = between(due, now);
+    const connection = this.#carriers[slot];
+    // Connections are taken in order of due time, so whoever waits for one is younger than those that have one.
+    assert(connection !== undefined, 'the oldest request of all does not wait for a connection');
+    const ending = this.pending.isSent(slot) ? 'failed' : 'unreachable';
+    this.stretches.at(due).timeout(this.#targetReplicas[connection.target] ?? 0, age);
+    connection.drop();
+    this.#connections.delete(connection);
+    this.#close(slot, connection, false, age, now);
+    this.#source?.ended(connection, ending, now);
+  }
+
+  /** Two callbacks of one turn may disagree by some microseconds about when it began; time must not run backwards here. */
+  #noLessThanBefore(now: Instant): Instant {
+    if (now > this.#latest) this.#latest = now;
+    return this.#latest;
+  }
+}
+
+const noWishes = {};
+
+function registryBalancer(group: LoadGroup, seed: number): Balancer {
+  const balancer = balancerByName(group.choice, { seed });
+  const endpoints = group.targets.map((target): Endpoint => ({
+    id: target.id,
+    host: target.host,
+    port: target.port,
+    weight: 1,
+    zone: undefined,
+  }));
+  balancer.rebuild({ version: 1, endpoints, healthy: endpoints.map(() => true) });
+  return balancer;
+}

@@ -1,0 +1,72 @@
+// nginx as a server to be loaded in tests, where it is installed: one worker, an answer of two bytes, an access log to count.
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const withNginx = { present, use };
+
+function present(): boolean {
+  return spawnSync('nginx', ['-v']).status === 0;
+}
+
+/** Starts nginx, hands over its port and a way to count its log, and ends it. */
+async function use(body: (port: number, requests: () => number) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-nginx-'));
+  const port = await freePort();
+  const log = join(folder, 'access.log');
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, log));
+  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => nginx.once('exit', resolve));
+  try {
+    await untilConnectable(port);
+    await body(port, () => readFileSync(log, 'utf8').split('\n').length - 1);
+  } finally {
+    nginx.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const configuration = (folder: string, port: number, log: string): string => `
+daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+events { worker_connections 4096; }
+http {
+  access_log ${log};
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  keepalive_requests 1000000;
+  server { listen 127.0.0.1:${port}; location / { return 200 ok; } }
+}
+`;
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function untilConnectable(port: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    const reached = await new Promise<boolean>((resolve) => {
+      const socket = net.connect(port, '127.0.0.1');
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (reached) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail('nginx did not start');
+}
