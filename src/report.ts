@@ -4,3 +4,7 @@ export { liveLine, liveLines, type LiveState } from './report/live.ts';
 export { type Paint, plain } from './report/paint.ts';
 export { type Cell, type Column, table, wrap } from './report/table.ts';
 export { type ChartInput, inFlightChart } from './report/chart.ts';
+export { resultJson, resultSchema } from './report/json.ts';
+export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome.ts';
+export { recordText } from './report/record-text.ts';
+export { resultText } from './report/text.ts';

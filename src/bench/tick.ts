@@ -1,0 +1,153 @@
+// One tick from two readings of everything. The replicas' counters are time integrals, so the difference of two scrapes
+// divided by their distance is an exact mean, however few the scrapes.
+
+import type { LabScrape } from '../lab.ts';
+import type { LoadSnapshot } from '../load.ts';
+import { type Exposition, parsePrometheus, sampleOf } from '../observe.ts';
+import type { ClientTick, ErrorCounts, GatewayTick, ReplicaTick, TickLine } from '../record.ts';
+
+export interface TickSources {
+  readonly phase: string;
+  readonly at_ns: number;
+  readonly span_ns: number;
+  readonly snapshot: LoadSnapshot;
+  readonly before: LabScrape;
+  readonly after: LabScrape;
+  readonly scrapedBefore: number;
+  readonly scrapedAfter: number;
+}
+
+export function tickFrom(sources: TickSources): TickLine {
+  const { snapshot, before, after } = sources;
+  // An error page of the gateway's own is answered by no replica; only processes of the lab are replicas.
+  const ids = new Set([...before.replicas.keys(), ...after.replicas.keys(), ...after.silent]);
+  const gateway = gatewayReading(before, after);
+  return {
+    kind: 'tick',
+    at_ns: sources.at_ns,
+    span_ns: sources.span_ns,
+    phase: sources.phase,
+    replicas: [...ids].toSorted(byName).map((id) => replicaTick(id, sources, gateway)),
+    clients: snapshot.groups.map((group, index) => clientTick(group, index === 0 ? snapshot.cpu : undefined)),
+    ...(gateway === undefined ? {} : { gateway: gatewayTick(gateway, sources) }),
+  };
+}
+
+function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined): ReplicaTick {
+  const seen = sources.snapshot.replicas.find((replica) => replica.id === id);
+  const pair = pairOf(sources.before.replicas.get(id), sources.after.replicas.get(id));
+  const spanSeconds = (sources.scrapedAfter - sources.scrapedBefore) / 1e9;
+  const cpu = difference(sources.before.cpu.get(id)?.cpuNs, sources.after.cpu.get(id)?.cpuNs);
+  const throttled = difference(sources.before.cpu.get(id)?.throttledNs, sources.after.cpu.get(id)?.throttledNs);
+  const periods = difference(sources.before.cpu.get(id)?.throttledPeriods, sources.after.cpu.get(id)?.throttledPeriods);
+  const mean = (name: string): number | undefined => divided(pair && grown(pair, name), spanSeconds);
+  const inFlight =
+    mean('plimsoll_replica_in_flight_seconds_total') ??
+    divided(
+      gateway && grown(gateway, 'plimsoll_gateway_endpoint_in_flight_seconds_total', { endpoint: id }),
+      spanSeconds,
+    );
+  const serviceSum = pair && grown(pair, 'plimsoll_replica_service_seconds_sum');
+  return compact<ReplicaTick>({
+    id,
+    finished: seen?.finished ?? 0,
+    started: pair && grown(pair, 'plimsoll_replica_started_total'),
+    errors: seen === undefined || empty(seen.errors) ? undefined : seen.errors,
+    in_flight_mean: inFlight,
+    latency: seen?.latency,
+    busy_workers_mean: mean('plimsoll_replica_busy_seconds_total'),
+    queue_mean: mean('plimsoll_replica_queue_seconds_total'),
+    service_sum_ns: serviceSum === undefined ? undefined : Math.round(serviceSum * 1e9),
+    service_count: pair && grown(pair, 'plimsoll_replica_service_seconds_count'),
+    cpu_ns: cpu,
+    throttled_ns: throttled,
+    throttled_periods: periods,
+    state: sources.after.silent.includes(id) ? 'silent' : 'up',
+  });
+}
+
+function clientTick(group: LoadSnapshot['groups'][number], cpu: number | undefined): ClientTick {
+  return compact<ClientTick>({
+    group: group.group,
+    planned: group.planned,
+    sent: group.sent,
+    answered: group.answered,
+    errors: empty(group.errors) ? undefined : group.errors,
+    in_flight_mean: group.inFlightMean,
+    in_flight_min: group.inFlightMin,
+    in_flight_max: group.inFlightMax,
+    latency: group.latency,
+    lag: group.lag,
+    refused: group.refused === 0 ? undefined : group.refused,
+    cpu_ns: cpu,
+    answered_by: group.answeredBy,
+  });
+}
+
+function gatewayTick(gateway: Pair, sources: TickSources): GatewayTick {
+  const healthy = gateway.after.samples.filter((sample) => sample.name === 'plimsoll_gateway_endpoint_healthy');
+  return compact<GatewayTick>({
+    requests: grown(gateway, 'plimsoll_gateway_requests_total'),
+    healthy: healthy.length === 0 ? undefined : healthy.filter((sample) => sample.value === 1).length,
+    total: healthy.length === 0 ? undefined : healthy.length,
+    cpu_ns: difference(sources.before.cpu.get('gateway')?.cpuNs, sources.after.cpu.get('gateway')?.cpuNs),
+  });
+}
+
+interface Pair {
+  readonly before: Exposition;
+  readonly after: Exposition;
+}
+
+function pairOf(before: string | undefined, after: string | undefined): Pair | undefined {
+  if (before === undefined || after === undefined) return undefined;
+  return { before: parsePrometheus(before), after: parsePrometheus(after) };
+}
+
+/** Our gateway speaks Prometheus; the others' statistics are read from their own files afterwards. */
+function gatewayReading(before: LabScrape, after: LabScrape): Pair | undefined {
+  if (before.gateway?.program !== 'plimsoll' || after.gateway?.program !== 'plimsoll') return undefined;
+  return pairOf(before.gateway.text, after.gateway.text);
+}
+
+/** How much a counter grew; summed over its labels. A counter that went down began again at zero: its value is the growth. */
+function grown(pair: Pair, name: string, labels?: Readonly<Record<string, string>>): number | undefined {
+  const before = total(pair.before, name, labels);
+  const after = total(pair.after, name, labels);
+  if (after === undefined) return undefined;
+  return before === undefined || after < before ? after : after - before;
+}
+
+function total(
+  exposition: Exposition,
+  name: string,
+  labels: Readonly<Record<string, string>> | undefined,
+): number | undefined {
+  if (labels !== undefined) return sampleOf(exposition, name, labels);
+  let sum: number | undefined;
+  for (const sample of exposition.samples) if (sample.name === name) sum = (sum ?? 0) + sample.value;
+  return sum;
+}
+
+function difference(before: number | undefined, after: number | undefined): number | undefined {
+  return before === undefined || after === undefined || after < before ? undefined : after - before;
+}
+
+function divided(amount: number | undefined, by: number): number | undefined {
+  return amount === undefined || by <= 0 ? undefined : amount / by;
+}
+
+function empty(counts: ErrorCounts): boolean {
+  return Object.keys(counts).length === 0;
+}
+
+function byName(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true });
+}
+
+type Loose<Shape> = { readonly [Key in keyof Shape]: Shape[Key] | undefined };
+
+/** Leaves out what was not observed: an absent field is not 0. */
+function compact<Shape extends object>(loose: Loose<Shape>): Shape {
+  return Object.fromEntries(Object.entries(loose).filter(([, value]) => value !== undefined)) as Shape;
+}

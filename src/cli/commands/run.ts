@@ -1,0 +1,231 @@
+// `plimsoll run SCENARIO`: a real fleet, real load, the experiments that discriminate, a verdict.
+//
+//   record ──► <out>/record.jsonl   as it happens
+//   talk   ──► stderr               live view, what is being tried and why
+//   result ──► stdout               verdict and audit, or JSON
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { conduct, labWorld, type RunNews, type RunResult, truthOf } from '../../bench.ts';
+import { chanceSeed, environmentOf, RecordFile } from '../../host.ts';
+import { startLab } from '../../lab.ts';
+import { nodeEngine } from '../../net.ts';
+import { type Arrangement, type Scenario } from '../../scenario.ts';
+import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
+import { resultJson, resultText } from '../../report.ts';
+import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { LiveRegion } from '../live-region.ts';
+import { loadScenario } from '../load-scenario.ts';
+import { columnsOf, paintFor } from '../terminal.ts';
+import { version } from '../version.ts';
+
+const experimentKinds = [
+  'stop-replica',
+  'open-loop',
+  'swap-policy',
+  'slow-another',
+  'kill-suspect',
+  'scale-out',
+  'scale-up',
+  'random-choice',
+  'through-forwarder',
+  'less-load',
+  'visit-alone',
+] as const satisfies readonly ExperimentKind[];
+
+const flags = z.object({
+  gateway: z.enum(['plimsoll', 'haproxy', 'nginx']),
+  policy: z.enum(['round-robin', 'random', 'least-request']).optional(),
+  seed: z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected a whole number of at most 15 digits')
+    .optional(),
+  duration: z.string().optional(),
+  set: z.array(z.string()).optional(),
+  experiments: z.string(),
+  out: z.string().optional(),
+  json: z.boolean().optional(),
+  quiet: z.boolean().optional(),
+});
+
+export async function run(nameOrFile: string, options: object): Promise<ExitCode> {
+  const chosen = parseFlags(options);
+  const settings = [
+    ...(chosen.set ?? []),
+    ...(chosen.policy === undefined ? [] : [`gateway.policy=${chosen.policy}`]),
+    ...(chosen.duration === undefined ? [] : [`duration=${chosen.duration}`]),
+  ];
+  const { scenario, warnings } = loadScenario(nameOrFile, settings);
+  const experiments = parseExperiments(chosen.experiments);
+  const seed = chosen.seed === undefined ? chanceSeed() : Number(chosen.seed);
+  const startedAt = new Date();
+  const id = `${startedAt.toISOString().replaceAll(/[-:]/g, '').slice(0, 15)}-${scenario.name}`;
+  const folder = resolve(chosen.out ?? join('plimsoll-runs', id));
+  mkdirSync(folder, { recursive: true });
+
+  const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
+  for (const warning of warnings) live?.say(`warning: ${warning}`);
+  const stopping = stopOnSignals(live);
+  const file = new RecordFile(join(folder, 'record.jsonl'));
+  const writer = new RecordWriter((text) => file.append(text));
+  const lines: RecordLine[] = [];
+  const progress = new Progress(scenario, live);
+  const began = process.hrtime.bigint();
+  const now = (): number => Number(process.hrtime.bigint() - began);
+  const tell = (line: RecordLine): void => {
+    lines.push(line);
+    writer.write(line);
+    progress.hear(line);
+  };
+
+  const engine = nodeEngine();
+  live?.say(`${scenario.name}: ${scenario.about}  (seed ${seed})`);
+  let result: RunResult;
+  try {
+    const lab = await startLab({
+      topology: scenario.topology,
+      seed,
+      gateway: chosen.gateway,
+      gatewayCommand: [
+        process.execPath,
+        '--disable-warning=ExperimentalWarning',
+        join(import.meta.dirname, '..', 'main.ts'),
+        'gateway',
+      ],
+      folder,
+      onEvent: (event) => {
+        if (lines.length > 1)
+          tell({ kind: 'event', at_ns: now(), event: event.event, target: event.target, detail: event.detail });
+      },
+    });
+    const world = labWorld({ scenario, lab, engine, seed, now });
+    try {
+      result = await conduct({
+        id,
+        scenario,
+        world,
+        seed,
+        startedAt: startedAt.toISOString(),
+        environment: environmentOf({ plimsoll: version }),
+        experiments,
+        tell,
+        announce: (news) => progress.announce(news),
+        stop: stopping.signal,
+      });
+    } finally {
+      await world.close();
+      await engine.close();
+    }
+  } finally {
+    live?.clear();
+    file.close();
+    stopping.release();
+  }
+  writeFileSync(join(folder, 'truth.json'), `${JSON.stringify(truthOf(id, scenario), undefined, 2)}\n`);
+
+  const record = recordOf(lines);
+  const outcome = {
+    record,
+    diagnosis: result.diagnosis,
+    objectives: result.objectives,
+    limits: result.limits,
+    file: file.path,
+  };
+  if (chosen.json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
+  else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
+  return exitCodeOf(scenario, result, stopping.by());
+}
+
+function parseFlags(options: object): z.infer<typeof flags> {
+  const parsed = flags.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
+}
+
+function parseExperiments(text: string): 'auto' | 'none' | readonly ExperimentKind[] {
+  if (text === 'auto' || text === 'none') return text;
+  const wanted = text.split(',').map((one) => one.trim());
+  const known: readonly string[] = experimentKinds;
+  const unknown = wanted.filter((one) => !known.includes(one));
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `--experiments: there is no ${unknown.map((one) => `"${one}"`).join(', ')}; expected auto, none, or of ${experimentKinds.join(', ')}`,
+    );
+  }
+  return experimentKinds.filter((kind) => wanted.includes(kind));
+}
+
+/** Tells the live view what is going on. */
+class Progress {
+  readonly #live: LiveRegion | undefined;
+  #title: string;
+  #beganNs = 0;
+  #lengthSeconds = 0;
+
+  constructor(scenario: Scenario, live: LiveRegion | undefined) {
+    this.#live = live;
+    this.#title = scenario.name;
+  }
+
+  announce(news: RunNews): void {
+    if (news.kind === 'plan') {
+      const kinds = news.experiments.map((experiment) => experiment.kind).join(', ');
+      this.#live?.say(`experiments that would tell the theories apart: ${kinds}`);
+      return;
+    }
+    const { arrangement, experiment } = news;
+    this.#title = arrangement.name;
+    this.#lengthSeconds = lengthOf(arrangement);
+    if (experiment !== undefined) this.#live?.say(`→ ${arrangement.name}: ${experiment.did}`);
+  }
+
+  hear(line: RecordLine): void {
+    if (line.kind === 'phase') this.#beganNs = line.at_ns;
+    if (line.kind === 'event')
+      this.#live?.say(`  ${[line.event, line.target, line.detail].filter((part) => part !== undefined).join(' ')}`);
+    if (line.kind !== 'tick') return;
+    const at = (line.at_ns + line.span_ns - this.#beganNs) / 1e9;
+    const progress = `${at.toFixed(0)} s of ${this.#lengthSeconds.toFixed(0)} s`;
+    this.#live?.show({ title: this.#title, progress, tick: line }, (line.at_ns + line.span_ns) / 1e9);
+  }
+}
+
+function lengthOf(arrangement: Arrangement): number {
+  return (arrangement.warmUp + arrangement.duration) / 1e9;
+}
+
+/** The first signal ends the phase and judges what there is; the second ends everything at once. */
+function stopOnSignals(live: LiveRegion | undefined): {
+  signal: AbortSignal;
+  by: () => ExitCode | undefined;
+  release: () => void;
+} {
+  const controller = new AbortController();
+  let by: ExitCode | undefined;
+  const onInterrupt = (): void => stop(exit.interrupted);
+  const onTerminate = (): void => stop(exit.terminated);
+  function stop(code: ExitCode): void {
+    if (controller.signal.aborted) process.exit(code);
+    by = code;
+    live?.say('stopping: what was recorded so far is kept (once more ends at once)');
+    controller.abort();
+  }
+  process.on('SIGINT', onInterrupt);
+  process.on('SIGTERM', onTerminate);
+  return {
+    signal: controller.signal,
+    by: () => by,
+    release: () => {
+      process.off('SIGINT', onInterrupt);
+      process.off('SIGTERM', onTerminate);
+    },
+  };
+}
+
+function exitCodeOf(scenario: Scenario, result: RunResult, signal: ExitCode | undefined): ExitCode {
+  if (signal !== undefined) return signal;
+  if (result.objectives.some((objective) => !objective.met)) return exit.objective;
+  const { pattern } = result.diagnosis.verdict;
+  return pattern === 'healthy' || pattern === scenario.expect ? exit.ok : exit.fault;
+}

@@ -1,0 +1,30 @@
+// `plimsoll show RECORD`: what was recorded, and the verdict if one was given; nothing is judged anew. A record that was cut
+// off by a crash opens as well as any other.
+
+import { z } from 'zod';
+import { diagnose } from '../../diagnose.ts';
+import { inFlightChart, recordText } from '../../report.ts';
+import { exit, type ExitCode } from '../exit.ts';
+import { readEvidence } from '../read-evidence.ts';
+import { columnsOf, paintFor } from '../terminal.ts';
+
+const flags = z.object({ json: z.boolean().optional(), svg: z.boolean().optional() });
+
+export function show(path: string, options: object): ExitCode {
+  const { json, svg } = flags.parse(options);
+  const { record, remarks } = readEvidence([path]);
+  for (const remark of remarks) process.stderr.write(`${remark}\n`);
+  if (svg === true) {
+    const ticks = record.phases.flatMap((phase) => phase.ticks);
+    process.stdout.write(
+      inFlightChart({ title: `${record.header.scenario}: requests in flight in each replica`, ticks }),
+    );
+  } else if (json === true) process.stdout.write(`${JSON.stringify(record, undefined, 2)}\n`);
+  else {
+    const { phases } = diagnose(record);
+    process.stdout.write(
+      `${recordText(record, phases, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`,
+    );
+  }
+  return exit.ok;
+}

@@ -1,0 +1,23 @@
+// What the process says when it ends, for scripts and pipelines.
+
+export const exit = {
+  /** Healthy, or the verdict that the scenario expects. */
+  ok: 0,
+  /** Our own fault. */
+  internal: 1,
+  /** The command line or a file of the user is wrong. */
+  usage: 2,
+  /** A fault was found that nobody had announced. */
+  fault: 10,
+  /** An objective was not met. */
+  objective: 99,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exit)[keyof typeof exit];
+
+/** A mistake of the person at the keyboard: shown as it is, without a stack, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

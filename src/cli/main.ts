@@ -1,0 +1,103 @@
+// The command line: argv to a command, its exit code to the shell. Each command is loaded only when it is called, so that
+// `plimsoll --help` is quick.
+
+import { enableCompileCache } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { exit, UsageError } from './exit.ts';
+import { version } from './version.ts';
+
+enableCompileCache();
+process.exitCode = await main(process.argv);
+// A verdict has been given; nothing that lingers (a keep-alive socket, a timer) may hold the shell.
+process.exit();
+
+async function main(argv: readonly string[]): Promise<number> {
+  let code: number = exit.ok;
+  const program = commands((result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync([...argv]);
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
+    if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n`);
+      return exit.usage;
+    }
+    process.stderr.write(`plimsoll: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return exit.internal;
+  }
+}
+
+function commands(done: (code: number) => void): Command {
+  const program = new Command('plimsoll')
+    .description(
+      'Load-tests load-balanced services, shows which replica carries the load, and proves why one misbehaves.',
+    )
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(plimsoll --help tells what there is)')
+    .addHelpText('after', '\nThe first thing to try:  plimsoll run convoy\n');
+
+  program
+    .command('run')
+    .description('run a scenario on real processes of this machine, experiment, and give a verdict')
+    .argument('<scenario>', 'a built-in scenario (plimsoll scenarios) or the path of one of your own')
+    .option('--gateway <program>', 'what balances: plimsoll, haproxy or nginx', 'plimsoll')
+    .option('--policy <policy>', 'balancing policy: round-robin, random or least-request')
+    .option('--seed <number>', 'seed of everything that is drawn (default: by chance)')
+    .option('--duration <duration>', 'how long the baseline is judged, such as 30s')
+    .option('--set <path=value...>', 'change the scenario first, such as --set faults.0.slow.factor=1.3')
+    .option('--experiments <which>', 'auto, none, or kinds separated by commas', 'auto')
+    .option('--out <folder>', 'where the record and the logs go (default: plimsoll-runs/<time>-<scenario>)')
+    .option('--json', 'the result as JSON on standard output')
+    .option('--quiet', 'no live progress')
+    .action(async (scenario: string, options: object) => {
+      const { run } = await import('./commands/run.ts');
+      done(await run(scenario, options));
+    });
+
+  program
+    .command('diagnose')
+    .description('read a record, or logs and statistics of HAProxy or nginx, and give a verdict')
+    .argument('<path...>', 'a record.jsonl, or files that belong together')
+    .option('--json', 'the result as JSON on standard output')
+    .action(async (paths: string[], options: object) => {
+      const { diagnoseFiles } = await import('./commands/diagnose.ts');
+      done(diagnoseFiles(paths, options));
+    });
+
+  program
+    .command('scenarios')
+    .description('list the built-in scenarios, one line each')
+    .option('--print <name>', 'print one of them as YAML, to start your own from')
+    .action(async (options: object) => {
+      const { scenarios } = await import('./commands/scenarios.ts');
+      done(scenarios(options));
+    });
+
+  program
+    .command('show')
+    .description('show what a record holds, also one that was cut off')
+    .argument('<record>', 'a record.jsonl or the folder of a run')
+    .option('--json', 'as JSON on standard output')
+    .option('--svg', 'a picture of what was in flight, as SVG on standard output')
+    .action(async (path: string, options: object) => {
+      const { show } = await import('./commands/show.ts');
+      done(show(path, options));
+    });
+
+  program
+    .command('gateway')
+    .description('balance: start our own gateway from a configuration file')
+    .argument('<file>', 'configuration as JSON')
+    .action(async (file: string) => {
+      const { gateway } = await import('./commands/gateway.ts');
+      done(await gateway(file));
+    });
+
+  // exitOverride is inherited only by commands made before it; say it for each.
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}

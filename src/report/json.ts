@@ -1,0 +1,27 @@
+// The outcome for machines. Fields are only ever added; the `schema` says which generation this is.
+
+import { ledgersOf, type Outcome } from './outcome.ts';
+
+export const resultSchema = 'plimsoll.dev/result/v1';
+
+/** Plain data for `JSON.stringify`. */
+export function resultJson(outcome: Outcome): object {
+  const { record, diagnosis } = outcome;
+  return {
+    schema: resultSchema,
+    scenario: record.header.scenario,
+    world: record.header.world,
+    seed: record.header.seed,
+    record: outcome.file,
+    complete: record.complete,
+    verdict: diagnosis.verdict,
+    theories: diagnosis.theories,
+    audit: diagnosis.audit,
+    checks: diagnosis.checks,
+    phases: diagnosis.phases,
+    ledgers: ledgersOf(record).map(({ kind: _, at_ns: __, ...ledger }) => ledger),
+    objectives: outcome.objectives,
+    limits: outcome.limits,
+    environment: record.header.environment,
+  };
+}

@@ -1,0 +1,173 @@
+// The outcome for a tired person: the verdict first, in one sentence, then what it rests on, then everything that spoke
+// against it, and last where to look further.
+
+import { type Duration, formatDuration } from '../base.ts';
+import type { AuditRow, Diagnosis, PhaseSummary, TheorySummary } from '../diagnose.ts';
+import type { RunRecord } from '../record.ts';
+import type { ObjectiveOutcome, Outcome } from './outcome.ts';
+import { ledgersOf } from './outcome.ts';
+import type { Paint } from './paint.ts';
+import { type Cell, table, wrap } from './table.ts';
+
+/** The whole report, line by line. `columns`: how wide a line may be. */
+export function resultText(outcome: Outcome, columns: number, paint: Paint): string[] {
+  const width = Math.min(columns, 140);
+  const { diagnosis } = outcome;
+  return [
+    ...verdictLines(diagnosis, width, paint),
+    '',
+    ...phaseLines(diagnosis.phases, paint),
+    ...auditLines(diagnosis, width, paint),
+    ...objectiveLines(outcome.objectives, paint),
+    ...limitLines(outcome.limits, width, paint),
+    ...ledgerLines(outcome.record, paint),
+    ...(outcome.file === undefined ? [] : ['', paint.faint(`record: ${outcome.file}`)]),
+  ];
+}
+
+function verdictLines({ verdict }: Diagnosis, width: number, paint: Paint): string[] {
+  const colour = verdict.pattern === 'healthy' ? paint.good : verdict.pattern === 'undecided' ? paint.odd : paint.bad;
+  const who = verdict.culprit === undefined ? '' : `: ${verdict.culprit}`;
+  return [
+    `${paint.strong(colour(`${verdict.pattern}${who}`))}  ${paint.faint(`confidence ${verdict.confidence.toFixed(2)}`)}`,
+    ...wrap(verdict.sentence, width),
+    ...verdict.arithmetic.flatMap((line) => wrap(line, width - 4)).map((line) => `    ${line}`),
+    ...labelled('fix', verdict.fix, width, paint),
+    ...(verdict.missing === undefined ? [] : labelled('would decide', verdict.missing, width, paint)),
+    ...(verdict.simultaneous ?? []).flatMap((other) => labelled(`also ${other.pattern}`, other.sentence, width, paint)),
+  ];
+}
+
+function labelled(label: string, text: string, width: number, paint: Paint): string[] {
+  const [first = '', ...rest] = wrap(text, width - label.length - 2);
+  return [`${paint.strong(`${label}:`)} ${first}`, ...rest.map((line) => ' '.repeat(label.length + 2) + line)];
+}
+
+/** One block a phase: the three vectors whose skew tells the patterns apart (rate, in flight, time), side by side. */
+export function phaseLines(phases: readonly PhaseSummary[], paint: Paint): string[] {
+  return phases.flatMap((phase) => {
+    const failed = (phase.failed_share ?? 0) > 0 ? `, ${percent(phase.failed_share)} failed` : '';
+    const head = `${paint.strong(phase.phase)}  ${phase.throughput_per_s.toFixed(0)}/s over ${phase.seconds.toFixed(0)} s${failed}`;
+    const rows = phase.replicas.map((replica): Cell[] => [
+      `  ${replica.id}`,
+      `${replica.rate_per_s.toFixed(1)}/s`,
+      percent(replica.share),
+      replica.in_flight === undefined ? '?' : replica.in_flight.toFixed(1),
+      percent(replica.held_share),
+      time(replica.residence_ns),
+      time(replica.service_mean_ns),
+      percent(replica.utilisation),
+    ]);
+    const did = phase.experiment === undefined ? [] : [paint.faint(`  ${phase.experiment}`)];
+    const right = { align: 'right' } as const;
+    return [
+      head,
+      ...did,
+      ...table(
+        [
+          { title: '  replica' },
+          { title: 'rate', ...right },
+          { title: 'share', ...right },
+          { title: 'in flight', ...right },
+          { title: 'of all', ...right },
+          { title: 'time inside', ...right },
+          { title: 'service', ...right },
+          { title: 'busy', ...right },
+        ],
+        rows,
+        paint.faint,
+      ),
+      '',
+    ];
+  });
+}
+
+/** Theory by theory, the standing one first: what it predicted, what was seen, what that does to it. */
+function auditLines({ audit, theories }: Diagnosis, width: number, paint: Paint): string[] {
+  if (audit.length === 0) return [];
+  const order: readonly TheorySummary['standing'][] = ['established', 'possible', 'refuted', 'untestable'];
+  const sorted = theories.toSorted((one, other) => order.indexOf(one.standing) - order.indexOf(other.standing));
+  const claimWidth = Math.max(24, Math.floor((width - 24) * 0.4));
+  const valueWidth = Math.max(14, Math.floor((width - 24) * 0.27));
+  const lines = [paint.strong('audit'), paint.faint('each theory said beforehand what it would see')];
+  for (const theory of sorted) {
+    const rows = audit.filter((row) => row.theory === theory.theory);
+    lines.push('', `${paint.strong(theory.title)}  ${standingPaint(theory.standing, paint)(theory.standing)}`);
+    lines.push(
+      ...table(
+        [
+          { title: '  claim', width: claimWidth },
+          { title: 'predicted', width: valueWidth },
+          { title: 'observed', width: valueWidth },
+          { title: 'verdict' },
+        ],
+        rows.map((row) => auditRow(row, paint)),
+        paint.faint,
+      ),
+    );
+  }
+  return lines;
+}
+
+function auditRow(row: AuditRow, paint: Paint): Cell[] {
+  const where = row.phase === 'baseline' ? '' : ` [${row.phase}]`;
+  return [
+    `  ${row.claim}${where}`,
+    row.predicted?.text ?? '',
+    row.observed?.text ?? (row.missing === undefined ? '' : `needs ${row.missing}`),
+    { text: row.result, paint: resultPaint(row.result, paint) },
+  ];
+}
+
+function resultPaint(result: AuditRow['result'], paint: Paint): (text: string) => string {
+  if (result === 'supports') return paint.good;
+  return result === 'contradicts' ? paint.bad : paint.faint;
+}
+
+function standingPaint(standing: TheorySummary['standing'], paint: Paint): (text: string) => string {
+  if (standing === 'established') return paint.good;
+  return standing === 'refuted' ? paint.bad : paint.odd;
+}
+
+function objectiveLines(objectives: readonly ObjectiveOutcome[], paint: Paint): string[] {
+  if (objectives.length === 0) return [];
+  const rows = objectives.map((one): Cell[] => [
+    `  ${one.metric}`,
+    one.expression,
+    one.observed === undefined ? 'not observed' : one.observed.toPrecision(4),
+    { text: one.met ? 'met' : 'not met', paint: one.met ? paint.good : paint.bad },
+  ]);
+  const columns = [{ title: '  objective' }, { title: 'wanted' }, { title: 'observed' }, { title: '' }];
+  return ['', ...table(columns, rows, paint.faint)];
+}
+
+function limitLines(limits: readonly string[], width: number, paint: Paint): string[] {
+  return limits.flatMap((limit) => labelled('limit of this machine', limit, width, paint));
+}
+
+/** Where every planned request went. One line a phase and group, so that a lost request would show. */
+export function ledgerLines(record: RunRecord, paint: Paint): string[] {
+  const ledgers = ledgersOf(record);
+  if (ledgers.length === 0) return [];
+  const right = { align: 'right' } as const;
+  const names = ['planned', 'answered', 'failed', 'timed_out', 'refused', 'in_flight_at_end', 'never_sent'] as const;
+  const rows = ledgers.map((ledger): Cell[] => [
+    `  ${ledger.phase}`,
+    ledger.group,
+    ...names.map((name) => String(ledger[name])),
+  ]);
+  const columns = [
+    { title: '  phase' },
+    { title: 'clients' },
+    ...names.map((name) => ({ title: name.replaceAll('_', ' '), ...right })),
+  ];
+  return ['', paint.strong('ledger'), ...table(columns, rows, paint.faint)];
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? '?' : `${(share * 100).toFixed(1)} %`;
+}
+
+function time(nanoseconds: number | undefined): string {
+  return nanoseconds === undefined ? '?' : formatDuration(nanoseconds as Duration);
+}
