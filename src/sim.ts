@@ -1,3 +1,7 @@
-// sim: a scenario in imagined time, with the policies that the gateway runs. Pure. Not written yet.
+// sim: the discrete-event kernel and its actors; real policy code on imagined time. Pure.
 
-export {};
+export { Calendar } from './sim/calendar.ts';
+export { type EventHandler, Kernel } from './sim/kernel.ts';
+export { simulate, type SimulatedPhase, type SimulateOptions } from './sim/simulate.ts';
+export { Simulation, type SimulationOptions } from './sim/simulation.ts';
+export { eventNames } from './sim/world.ts';

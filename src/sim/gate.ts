@@ -1,0 +1,123 @@
+// Where requests are given out: the load balancer, a forwarding proxy, or a client with the registry's list in its hand. The
+// choice is made by the balancers of the gateway itself; the simulation only tells them when something started and ended.
+//
+// Hot: `pick`, `started`, `finished`.
+
+import { assert, type Duration, instantAt, ns } from '../base.ts';
+import type { Balancer, PickOutcome, RetryBudget } from '../policy.ts';
+import type { Deadlines } from './deadlines.ts';
+import { Level } from './level.ts';
+import type { Station } from './station.ts';
+
+export interface GateSettings {
+  /** `registry`: the client itself chooses, and what fails is told as it is. The others stand in between and answer 502 to
+   * 504 in a failed replica's stead. */
+  readonly kind: 'registry' | 'gateway' | 'forwarder';
+  readonly balancer: Balancer;
+  readonly retries: number;
+  readonly budget: RetryBudget | undefined;
+}
+
+const noWishes = {};
+
+type Open<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
+
+export class Gate {
+  readonly kind: GateSettings['kind'];
+  readonly retries: number;
+  readonly budget: RetryBudget | undefined;
+  /** Time for a whole request; set by whoever owns the calendar. */
+  deadlines: Deadlines | undefined;
+  readonly inFlight: Level;
+  /** Totals since the beginning. */
+  requests = 0;
+  readonly errors = new Map<string, number>();
+
+  #balancer: Balancer;
+  #stations: readonly Station[] = [];
+  #healthy: boolean[] = [];
+  #version = 0;
+  /** In flight at each endpoint as this gate sees it, and the area under it: what is left to go by when a replica is silent. */
+  #levels: Level[] = [];
+  readonly #outcome: Open<PickOutcome> = { ok: true, latency: ns(0) };
+
+  constructor(settings: GateSettings, now: number) {
+    this.kind = settings.kind;
+    this.retries = settings.retries;
+    this.budget = settings.budget;
+    this.#balancer = settings.balancer;
+    this.inFlight = new Level(now);
+  }
+
+  get stations(): readonly Station[] {
+    return this.#stations;
+  }
+
+  get healthyCount(): number {
+    return this.#healthy.filter(Boolean).length;
+  }
+
+  station(endpoint: number): Station {
+    const station = this.#stations[endpoint];
+    assert(station !== undefined, 'an endpoint is one of the fleet');
+    return station;
+  }
+
+  /** Takes a list of stations that begins with the present one. */
+  setStations(stations: readonly Station[], now: number): void {
+    assert(stations.length >= this.#stations.length, 'replicas are added, never taken away');
+    for (let index = this.#stations.length; index < stations.length; index++) {
+      this.#healthy.push(true);
+      this.#levels.push(new Level(now));
+    }
+    this.#stations = stations;
+    this.#rebuild();
+  }
+
+  setHealthy(endpoint: number, healthy: boolean): void {
+    this.#healthy[endpoint] = healthy;
+    this.#rebuild();
+  }
+
+  /** Starts again with another policy. Nothing may be in flight: the counts would be lost. */
+  setBalancer(balancer: Balancer): void {
+    assert(this.inFlight.value === 0, 'a gate changes its policy when it is empty');
+    this.#balancer = balancer;
+    this.#rebuild();
+  }
+
+  #rebuild(): void {
+    this.#version += 1;
+    this.#balancer.rebuild({
+      version: this.#version,
+      endpoints: this.#stations.map((station) => ({ id: station.id, host: '', port: 0, weight: 1, zone: undefined })),
+      healthy: [...this.#healthy],
+    });
+  }
+
+  /** Which endpoint is next; undefined when none is fit. */
+  pick(tried: readonly number[] | undefined, now: number): number | undefined {
+    return this.#balancer.pick(tried === undefined ? noWishes : { tried }, instantAt(now));
+  }
+
+  started(endpoint: number, now: number): void {
+    this.#levels[endpoint]?.up(now);
+    this.#balancer.started(endpoint, instantAt(now));
+  }
+
+  finished(endpoint: number, ok: boolean, latency: Duration, now: number): void {
+    this.#levels[endpoint]?.down(now);
+    this.#outcome.ok = ok;
+    this.#outcome.latency = latency;
+    this.#balancer.finished(endpoint, this.#outcome, instantAt(now));
+  }
+
+  /** Mean in flight at an endpoint since the last cut, as seen from here. */
+  cutEndpoint(endpoint: number, now: number): number | undefined {
+    return this.#levels[endpoint]?.cut(now).mean;
+  }
+
+  failed(kind: string): void {
+    this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1);
+  }
+}

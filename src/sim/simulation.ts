@@ -1,0 +1,298 @@
+// A simulation played like a lab: one arrangement after another in the same imagined fleet, each told in lines of the record
+// as it happens. What goes in and what comes out is data, so whoever conducts a run can conduct it here or there.
+//
+//   const sim = new Simulation(scenario, { seed: 1 });
+//   for (const line of sim.play(baselineOf(scenario))) …      ticks, events, histograms, ledgers
+//   for (const line of sim.play(arrangement)) …               the same fleet, some replica stopped
+
+import { assert, type Duration, ns, seconds } from '../base.ts';
+import type { LedgerLine, RecordLine, TopologyLine } from '../record.ts';
+import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
+import type { EventHandler } from './kernel.ts';
+import { histogramLine, Ticker } from './ticks.ts';
+import { World } from './world.ts';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Length of a tick; one second by default. */
+  readonly tick?: Duration;
+}
+
+/** How long answers may still come in after a phase has stopped asking: as in the lab. */
+const grace = seconds(2);
+
+export class Simulation {
+  readonly #scenario: Scenario;
+  readonly #world: World;
+  readonly #tick: Duration;
+  #phases = 0;
+  #slowness: Arrangement['slowness'] = {};
+  #workers: Arrangement['workers'] = {};
+
+  constructor(scenario: Scenario, options: SimulationOptions) {
+    this.#scenario = scenario;
+    this.#world = new World(scenario, options.seed);
+    this.#tick = options.tick ?? seconds(1);
+    assert(this.#tick > 0, 'a tick takes time');
+  }
+
+  /** Nanoseconds of imagined time so far. */
+  get now(): number {
+    return this.#world.now;
+  }
+
+  /** Events handled so far. */
+  get events(): number {
+    return this.#world.handled;
+  }
+
+  /** Says what has happened so far: equal scenarios, seeds and arrangements give equal digests. */
+  get digest(): string {
+    return this.#world.digest;
+  }
+
+  /** The inside, for tests and debugging: stations with their areas, single steps, a trace of events. */
+  get world(): World {
+    return this.#world;
+  }
+
+  set trace(trace: EventHandler | undefined) {
+    this.#world.trace = trace;
+  }
+
+  topology(arrangement?: Arrangement): Omit<TopologyLine, 'kind' | 'at_ns'> {
+    return topologyOf(this.#scenario, this.#world, arrangement);
+  }
+
+  /**
+   * Plays one phase: warm-up, judged part, and up to two seconds for what is still under way. Yields the topology as arranged,
+   * then events and ticks in order of time, at the end a histogram for each group and replica and a ledger for each group.
+   * Read it to the end: what has not been asked for has not happened.
+   */
+  *play(arrangement: Arrangement): Generator<RecordLine, void> {
+    const world = this.#world;
+    const events: RecordLine[] = [];
+    this.#prepare(arrangement, events);
+    yield { kind: 'topology', at_ns: world.now, ...this.topology(arrangement) };
+
+    const began = world.now;
+    const measureFrom = began + arrangement.warmUp;
+    this.#phases += 1;
+    this.#schedule(arrangement, events);
+    world.begin(demandsOf(arrangement, world), {
+      policy: arrangement.policy,
+      measureFrom,
+      phase: this.#phases,
+    });
+    const ticker = new Ticker(world);
+    for (const boundary of this.#boundaries(began, arrangement)) {
+      world.run(boundary);
+      yield* events.splice(0);
+      yield ticker.tick(arrangement.name);
+    }
+    world.end(grace);
+    this.#undo(arrangement, events);
+    yield* events.splice(0);
+    yield* this.#totals(arrangement.name);
+  }
+
+  /** Brings the fleet from how the phase before left it to how this one wants it. */
+  #prepare(arrangement: Arrangement, events: RecordLine[]): void {
+    const world = this.#world;
+    for (const [service, wanted] of Object.entries(arrangement.replicas)) world.setReplicas(service, wanted);
+    for (const id of changed(this.#slowness, arrangement.slowness)) {
+      world.setSlowness(id, arrangement.slowness[id] ?? 1);
+    }
+    for (const id of changed(this.#workers, arrangement.workers)) {
+      const usual = world.usualWorkers(id);
+      world.station(id).setWorkers(arrangement.workers[id] ?? usual, world.now);
+    }
+    this.#slowness = arrangement.slowness;
+    this.#workers = arrangement.workers;
+    if (arrangement.policy !== undefined) world.setPolicy(arrangement.policy);
+    for (const replica of arrangement.killed) {
+      world.inject({ kind: 'kill', replica }, world.now);
+      events.push({ kind: 'event', at_ns: world.now, event: 'replica-exited', target: replica });
+    }
+  }
+
+  #undo(arrangement: Arrangement, events: RecordLine[]): void {
+    const world = this.#world;
+    for (const replica of arrangement.killed) {
+      world.inject({ kind: 'restart', replica }, world.now);
+      events.push({ kind: 'event', at_ns: world.now, event: 'replica-started', target: replica });
+    }
+  }
+
+  /** What happens inside the phase: the experiment's freeze and, in the first phase, the scenario's faults. */
+  #schedule(arrangement: Arrangement, events: RecordLine[]): void {
+    const world = this.#world;
+    const began = world.now;
+    const { stopped } = arrangement;
+    if (stopped !== undefined) {
+      const { replica, at, for: length } = stopped;
+      world.plan(began + at, (now) => {
+        world.inject({ kind: 'stop', replica }, now);
+        events.push({ kind: 'event', at_ns: now, event: 'replica-stopped', target: replica });
+      });
+      world.plan(began + at + length, (now) => {
+        world.inject({ kind: 'resume', replica }, now);
+        events.push({ kind: 'event', at_ns: now, event: 'replica-continued', target: replica });
+      });
+    }
+    if (this.#phases === 1) for (const fault of arrangement.faults) this.#scheduleFault(fault, began);
+  }
+
+  #scheduleFault(fault: Fault, began: number): void {
+    const world = this.#world;
+    const begin = began + fault.at;
+    if (begin === world.now) world.inject(fault, world.now);
+    else world.plan(begin, (now) => world.inject(fault, now));
+    if (fault.for === undefined) return;
+    const end = begin + fault.for;
+    const { replica } = fault;
+    switch (fault.kind) {
+      case 'slow':
+        world.plan(end, (now) => world.inject({ kind: 'slow', replica, factor: 1 }, now));
+        break;
+      case 'burn':
+        world.plan(end, (now) => world.inject({ kind: 'burn', replica, share: 0 }, now));
+        break;
+      case 'stop':
+        world.plan(end, (now) => world.inject({ kind: 'resume', replica }, now));
+        break;
+      case 'kill':
+        world.plan(end, (now) => world.inject({ kind: 'restart', replica }, now));
+        break;
+      case 'resume':
+      case 'restart':
+      case 'pause':
+        break;
+    }
+  }
+
+  /** Ends of the ticks: those of the warm-up, its end, then those of the judged part. A sliver at an end is joined to the tick
+   * before it, for it would have no statistics worth the name. */
+  *#boundaries(began: number, arrangement: Arrangement): Generator<number> {
+    let at = began;
+    for (const end of [began + arrangement.warmUp, began + arrangement.warmUp + arrangement.duration]) {
+      while (at < end) {
+        at += this.#tick;
+        if (end - at < this.#tick / 2) at = end;
+        yield at;
+      }
+    }
+  }
+
+  *#totals(phase: string): Generator<RecordLine> {
+    const world = this.#world;
+    const at_ns = world.now;
+    for (const { name, measured } of world.groups) {
+      yield histogramLine(measured.latency, { at_ns, phase, of: { group: name, what: 'latency' } });
+    }
+    for (const station of world.stations) {
+      const tally = world.measuredByStation[station.index];
+      if (tally === undefined || (tally.latency.count === 0 && tally.latency.unfinishedCount === 0)) continue;
+      yield histogramLine(tally.latency, { at_ns, phase, of: { replica: station.id, what: 'latency' } });
+    }
+    for (const { name, measured } of world.groups) {
+      const ledger: LedgerLine = {
+        kind: 'ledger',
+        at_ns,
+        phase,
+        group: name,
+        planned: measured.planned,
+        answered: measured.answered,
+        failed: measured.failed,
+        timed_out: measured.timedOut,
+        refused: 0,
+        in_flight_at_end: measured.inFlightAtEnd,
+        never_sent: 0,
+      };
+      yield ledger;
+    }
+  }
+}
+
+/** Who asks in this phase: the arrangement's demand, or one closed user at each replica alone. */
+function demandsOf(arrangement: Arrangement, world: World): Parameters<World['begin']>[0] {
+  const clientsOf = (name: string): Clients => {
+    const found = arrangement.clients.find((clients) => clients.name === name);
+    assert(found !== undefined, `the group ${name} is in the topology`);
+    return found;
+  };
+  if (!arrangement.visitAlone) {
+    return arrangement.demand.map((demand) => ({ demand, clients: clientsOf(demand.clients), alone: undefined }));
+  }
+  const first = arrangement.demand[0];
+  assert(first !== undefined, 'a scenario has a demand');
+  const clients = clientsOf(first.clients);
+  const demand: Demand = { kind: 'closed', clients: clients.name, users: 1, flow: first.flow, think: ns(0) };
+  const site = world.sites.find((each) => each.name === clients.service);
+  return (site?.stations ?? []).map((station) => ({ demand, clients, alone: station.id }));
+}
+
+function changed(before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): readonly string[] {
+  const ids = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...ids].filter((id) => before[id] !== after[id]);
+}
+
+function topologyOf(
+  scenario: Scenario,
+  world: World,
+  arrangement: Arrangement | undefined,
+): Omit<TopologyLine, 'kind' | 'at_ns'> {
+  const { topology } = scenario;
+  const demands = arrangement?.demand ?? scenario.demand;
+  const clients = arrangement?.clients ?? topology.clients;
+  return {
+    services: world.sites.map((site) => {
+      const service = topology.services.find((each) => each.name === site.name);
+      return {
+        name: site.name,
+        role: site.role,
+        replicas: site.stations.map((station) => ({
+          id: station.id,
+          workers: station.workers,
+          ...(service?.cpuQuota === undefined ? {} : { cpu_quota: service.cpuQuota }),
+        })),
+        ...(service === undefined
+          ? {}
+          : {
+              calls: service.calls.map((call) => ({
+                to: call.to,
+                retries: call.retries,
+                ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
+              })),
+            }),
+      };
+    }),
+    ...(topology.gateway === undefined
+      ? {}
+      : {
+          gateway: {
+            program: 'plimsoll',
+            policy: arrangement?.policy ?? topology.gateway.policy,
+            timeout_ns: topology.gateway.timeout,
+            retries: topology.gateway.retries,
+          },
+        }),
+    clients: clients.map((group) => {
+      const demand = demands.find((each) => each.clients === group.name);
+      return {
+        group: group.name,
+        via: group.via,
+        choice: group.choice,
+        service: group.service,
+        timeout_ns: group.timeout,
+        ...(demand === undefined ? {} : { demand: demandFacts(demand) }),
+      };
+    }),
+  };
+}
+
+function demandFacts(demand: Demand): NonNullable<TopologyLine['clients'][number]['demand']> {
+  return demand.kind === 'closed'
+    ? { model: 'closed', users: demand.users, think_ns: demand.think }
+    : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
+}

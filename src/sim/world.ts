@@ -1,0 +1,865 @@
+// The imagined world: a scenario's stations, gates and clients on one calendar, and everything that happens between them.
+//
+//   users, arrivals ──due──► request ──► gate ──pick──► job at a station ──► call ──► job at a dependency
+//          ▲                                                   │
+//          └────────────── answered, failed, timed out ◄───────┘
+//
+// Time passes only in service, in queues, in thought, and in timeouts. The network takes none, with one exception: what
+// fails at once (refused, queue full, nobody fit) is told after a round trip, or a user without thought would fail
+// infinitely often in no time.
+//
+// Chance: each station draws its service times from a stream of its own name, each balancer and each arrival process too, so
+// a replica more or a policy less shifts nobody else's draws.
+//
+// Hot: everything from `#due` to `#next`. Nothing there allocates, but for a second attempt.
+
+import { assert, dice, type Duration, instantAt, ns, unreachable, us } from '../base.ts';
+import { ActiveCheck, balancerByName, RetryBudget } from '../policy.ts';
+import {
+  type Call,
+  type Choice,
+  type Clients,
+  type Demand,
+  type FaultKind,
+  pacerOf,
+  type PolicyName,
+  sampler,
+  type Scenario,
+  type Service,
+} from '../scenario.ts';
+import { Deadlines, type Timed } from './deadlines.ts';
+import { Gate } from './gate.ts';
+import { Group, type Source } from './group.ts';
+import { Jobs, outcomes, purposes, states } from './jobs.ts';
+import { type EventHandler, Kernel } from './kernel.ts';
+import { Requests } from './requests.ts';
+import { Station, type StationDuties } from './station.ts';
+import { ReplicaTally } from './tally.ts';
+
+/** How long it takes to hear that something failed at once. */
+const roundTrip = us(200);
+/** How long a user rests when nobody could be reached. */
+const restAfterUnreachable = 100e6;
+
+/** Kinds of event, in the order in which they happen when they fall on one instant: work is released, then told, then
+ * patience runs out, then new work arrives. */
+const kinds = {
+  due: 0,
+  tell: 1,
+  plan: 2,
+  deadline: 3,
+  checkTimeout: 4,
+  check: 5,
+  thought: 6,
+  arrival: 7,
+} as const;
+const ranks = [0, 1, 2, 3, 3, 4, 5, 5];
+
+export const eventNames: readonly string[] = Object.keys(kinds);
+
+interface CallPlan {
+  readonly call: Call;
+  readonly deadlines: Deadlines | undefined;
+  /** Where it may go. Grows with the service that is called. */
+  readonly targets: readonly Station[];
+}
+
+/** A service or a dependency, with its stations. */
+interface Site {
+  readonly name: string;
+  readonly role: 'service' | 'dependency';
+  readonly service: Pick<Service, 'workers' | 'serviceTime' | 'cpuTime' | 'queue' | 'cpuQuota' | 'healthSharesPool'>;
+  readonly stations: Station[];
+  readonly calls: CallPlan[];
+}
+
+interface Check {
+  readonly gate: Gate;
+  readonly endpoint: number;
+  readonly machine: ActiveCheck;
+  job: number;
+  deadline: number;
+}
+
+/** What multiplies one station's service times, each for its own reason. */
+interface Slowness {
+  fault: number;
+  experiment: number;
+  burn: number;
+}
+
+export class World implements StationDuties {
+  readonly jobs = new Jobs();
+  readonly requests = new Requests();
+  readonly stations: Station[] = [];
+  readonly sites: readonly Site[];
+  /** What clients saw, by station: in the present second, and in the judged part of the phase. */
+  readonly recentByStation: ReplicaTally[] = [];
+  readonly measuredByStation: ReplicaTally[] = [];
+  /** The groups of the present phase. */
+  groups: readonly Group[] = [];
+
+  readonly #scenario: Scenario;
+  readonly #seed: number;
+  readonly #kernel: Kernel;
+  readonly #siteOf: Site[] = [];
+  readonly #slowness: Slowness[] = [];
+  readonly #gates = new Map<string, Gate>();
+  readonly #rings: Deadlines[] = [];
+  readonly #checks: Check[] = [];
+  readonly #plans: ((now: number) => void)[] = [];
+  readonly #choosers = new Map<number, () => Station>();
+  /** By user, counted from `#firstUser`: the group's place in `groups`. */
+  #groupOfUser = new Int32Array(0);
+  /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
+  #firstUser = 0;
+  #userCount = 0;
+  #firstGroup = 0;
+  #groupCount = 0;
+  #accepting = false;
+
+  constructor(scenario: Scenario, seed: number) {
+    this.#scenario = scenario;
+    this.#seed = seed;
+    this.#kernel = new Kernel(ranks, (kind, subject, now) => this.#handle(kind, subject, now));
+    const { services, dependencies } = scenario.topology;
+    this.sites = [
+      ...services.map((service): Site => ({ name: service.name, role: 'service', service, stations: [], calls: [] })),
+      ...dependencies.map(({ name, workers, serviceTime }): Site => ({
+        name,
+        role: 'dependency',
+        service: { workers, serviceTime, ...plainSite },
+        stations: [],
+        calls: [],
+      })),
+    ];
+    for (const service of services) this.#planCalls(service);
+    for (const service of services) this.setReplicas(service.name, service.replicas);
+    for (const dependency of dependencies) this.setReplicas(dependency.name, 1);
+  }
+
+  get now(): number {
+    return this.#kernel.now;
+  }
+
+  /** Events handled so far. */
+  get handled(): number {
+    return this.#kernel.handled;
+  }
+
+  get digest(): string {
+    return this.#kernel.digest;
+  }
+
+  /** Hears of every event before it is handled, for debugging; names by `eventNames`. */
+  set trace(trace: EventHandler | undefined) {
+    this.#kernel.trace = trace;
+  }
+
+  /** Lets everything happen up to and at `until`. */
+  run(until: number): void {
+    this.#kernel.run(until);
+  }
+
+  /** Handles one event; false when nothing is to come. */
+  step(): boolean {
+    return this.#kernel.step();
+  }
+
+  // ── topology ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #site(name: string): Site {
+    const site = this.sites.find((each) => each.name === name);
+    assert(site !== undefined, `${name} is in the topology`);
+    return site;
+  }
+
+  station(id: string): Station {
+    const station = this.stations.find((each) => each.id === id);
+    assert(station !== undefined, `${id} is in the topology`);
+    return station;
+  }
+
+  /** The worker pool that the scenario gives this replica. */
+  usualWorkers(id: string): number {
+    const site = this.#siteOf[this.station(id).index];
+    assert(site !== undefined, 'a station belongs to a service');
+    return site.service.workers;
+  }
+
+  #planCalls(service: Service): void {
+    const site = this.#site(service.name);
+    for (const call of service.calls) {
+      const deadlines = call.timeout === undefined ? undefined : this.#ring(call.timeout, this.#callTimed);
+      site.calls.push({ call, deadlines, targets: this.#site(call.to).stations });
+    }
+  }
+
+  /** Adds replicas until there are `count`. */
+  setReplicas(name: string, count: number): void {
+    const site = this.#site(name);
+    while (site.stations.length < count) this.#addStation(site, `${name}-${site.stations.length + 1}`);
+    for (const gate of this.#gatesOf(site)) {
+      const before = gate.stations.length;
+      gate.setStations([...site.stations], this.now);
+      if (gate.kind === 'gateway') this.#watch(gate, before);
+    }
+  }
+
+  #addStation(site: Site, id: string): void {
+    const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota } = site.service;
+    const station = new Station(
+      {
+        id,
+        index: this.stations.length,
+        workers,
+        queueLimit: queue.limit,
+        abandoned: queue.abandoned,
+        healthSharesPool,
+        draw: sampler(serviceTime, dice(this.#seed, `service/${id}`)),
+        cpuTime,
+        cpuQuota,
+        calls: site.calls.length,
+      },
+      this,
+    );
+    station.settle(this.now);
+    site.stations.push(station);
+    this.stations.push(station);
+    this.#siteOf.push(site);
+    this.#slowness.push({ fault: 1, experiment: 1, burn: 1 });
+    this.recentByStation.push(new ReplicaTally());
+    this.measuredByStation.push(new ReplicaTally());
+  }
+
+  // ── gates ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #gatesOf(site: Site): readonly Gate[] {
+    return [this.#gates.get(`gateway/${site.name}`), this.#gates.get(`forwarder/${site.name}`)].filter(
+      (gate) => gate !== undefined,
+    );
+  }
+
+  /** The load balancer before a service, where one has been asked for. */
+  gateway(service: string): Gate | undefined {
+    return this.#gates.get(`gateway/${service}`);
+  }
+
+  #gateFor(clients: Clients, policy: PolicyName | undefined, phase: number): Gate {
+    const { service, via, choice, name } = clients;
+    if (via === 'registry') return this.#newGate('registry', service, choice, `registry/${name}/${phase}`);
+    const key = `${via}/${service}`;
+    const known = this.#gates.get(key);
+    if (known !== undefined) return known;
+    const gate = this.#newGate(via, service, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key);
+    this.#gates.set(key, gate);
+    if (via === 'gateway') {
+      const timeout = this.#scenario.topology.gateway?.timeout;
+      if (timeout !== undefined) gate.deadlines = this.#ring(timeout, this.#gatewayTimed);
+      this.#watch(gate, 0);
+    }
+    return gate;
+  }
+
+  #newGate(kind: Gate['kind'], service: string, policy: PolicyName | Choice, stream: string): Gate {
+    const retries = kind === 'gateway' ? (this.#scenario.topology.gateway?.retries ?? 0) : 0;
+    const gate = new Gate(
+      {
+        kind,
+        balancer: balancerByName(policy, { seed: this.#seedOf(stream) }),
+        retries,
+        budget: retries > 0 ? new RetryBudget() : undefined,
+      },
+      this.now,
+    );
+    gate.setStations([...this.#site(service).stations], this.now);
+    return gate;
+  }
+
+  /** A seed for something that takes one instead of a stream. */
+  #seedOf(stream: string): number {
+    return dice(this.#seed, stream).below(2 ** 31);
+  }
+
+  /** From now on the gateway balances by this policy. */
+  setPolicy(policy: PolicyName): void {
+    for (const [key, gate] of this.#gates) {
+      if (gate.kind !== 'gateway') continue;
+      gate.setBalancer(balancerByName(policy, { seed: this.#seedOf(`${key}/${policy}`) }));
+    }
+  }
+
+  /** Checks the health of a gateway's endpoints from place `from` on, where the scenario says so. */
+  #watch(gate: Gate, from: number): void {
+    const health = this.#scenario.topology.gateway?.health;
+    if (health === undefined) return;
+    for (let endpoint = from; endpoint < gate.stations.length; endpoint++) {
+      const stream = dice(this.#seed, `health/${gate.station(endpoint).id}`);
+      const machine = new ActiveCheck(health, stream, instantAt(this.now));
+      this.#checks.push({ gate, endpoint, machine, job: -1, deadline: 0 });
+      this.#scheduleCheck(this.#checks.length - 1, this.now);
+    }
+  }
+
+  #scheduleCheck(index: number, now: number): void {
+    const next = this.#checks[index]?.machine.next;
+    assert(next !== undefined, 'a check that has been answered asks again');
+    this.#kernel.schedule(Math.max(next, now), kinds.check, index);
+  }
+
+  // ── what an operator does, and what goes wrong ────────────────────────────────────────────────────────────────────
+
+  /** Does something later. */
+  plan(at: number, act: (now: number) => void): void {
+    this.#plans.push(act);
+    this.#kernel.schedule(at, kinds.plan, this.#plans.length - 1);
+  }
+
+  inject(fault: FaultKind, now: number): void {
+    const station = this.station(fault.replica);
+    switch (fault.kind) {
+      case 'slow':
+        this.#setSlowness(station, { fault: fault.factor });
+        break;
+      case 'burn':
+        // What is left of the time is 1 − share, so everything takes 1/(1 − share) as long.
+        this.#setSlowness(station, { burn: 1 / (1 - Math.min(fault.share, 0.99)) });
+        break;
+      case 'stop':
+        station.freeze();
+        break;
+      case 'resume':
+        station.thaw(now);
+        break;
+      case 'pause':
+        station.freeze();
+        this.plan(now + fault.length, (later) => station.thawLater(fault.length, later));
+        break;
+      case 'kill':
+        station.kill(now);
+        break;
+      case 'restart':
+        station.restart(now);
+        break;
+      default:
+        unreachable(fault, 'a fault that nobody injects');
+    }
+  }
+
+  /** Multiplies a replica's service times, on top of the scenario's own faults. */
+  setSlowness(id: string, factor: number): void {
+    this.#setSlowness(this.station(id), { experiment: factor });
+  }
+
+  #setSlowness(station: Station, change: Partial<Slowness>): void {
+    const slowness = this.#slowness[station.index];
+    assert(slowness !== undefined, 'a station has a slowness');
+    Object.assign(slowness, change);
+    station.slowness = slowness.fault * slowness.experiment * slowness.burn;
+  }
+
+  // ── phases ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Clients begin to ask. `phase` numbers the phases: arrivals differ from one to the next. */
+  begin(
+    demands: readonly { readonly demand: Demand; readonly clients: Clients; readonly alone: string | undefined }[],
+    setting: { readonly policy: PolicyName | undefined; readonly measureFrom: number; readonly phase: number },
+  ): void {
+    assert(this.requests.count === 0, 'a phase begins when the last one is over');
+    const now = this.now;
+    this.#firstGroup += this.#groupCount;
+    this.#firstUser += this.#userCount;
+    this.#groupCount = demands.length;
+    let firstUser = this.#firstUser;
+    const owners: number[] = [];
+    this.groups = demands.map(({ demand, clients, alone }, index) => {
+      const gate =
+        alone === undefined ? this.#gateFor(clients, setting.policy, setting.phase) : this.#gateTo(this.station(alone));
+      const source: Source =
+        demand.kind === 'closed'
+          ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
+          : { kind: 'open', pacer: pacerOf(demand, this.#seed + setting.phase), beganAt: now };
+      if (demand.kind === 'closed') {
+        firstUser += demand.users;
+        for (let user = 0; user < demand.users; user++) owners.push(index);
+      }
+      const name = alone === undefined ? clients.name : `visit ${alone}`;
+      const deadlines = this.#ring(clients.timeout, this.#clientTimed);
+      return new Group({ name, gate, source, deadlines, measureFrom: setting.measureFrom }, now);
+    });
+    this.#groupOfUser = Int32Array.from(owners);
+    this.#userCount = owners.length;
+    for (const tally of [...this.recentByStation, ...this.measuredByStation]) tally.clear();
+    this.#accepting = true;
+    this.groups.forEach((group, index) => this.#beginGroup(group, index, now));
+  }
+
+  #gateTo(station: Station): Gate {
+    const balancer = balancerByName('pick-first', { seed: 0 });
+    const gate = new Gate({ kind: 'registry', balancer, retries: 0, budget: undefined }, this.now);
+    gate.setStations([station], this.now);
+    return gate;
+  }
+
+  #beginGroup(group: Group, index: number, now: number): void {
+    const { source } = group;
+    if (source.kind === 'open') {
+      this.#scheduleArrival(group, index);
+      return;
+    }
+    // Users who think start spread over one thought, so that they do not march in step.
+    for (let user = 0; user < source.users; user++) {
+      const at = now + Math.round((source.think * user) / source.users);
+      if (at === now) this.#due(index, source.firstUser + user, now);
+      else this.#kernel.schedule(at, kinds.thought, source.firstUser + user);
+    }
+  }
+
+  #scheduleArrival(group: Group, index: number): void {
+    if (group.source.kind !== 'open') return;
+    const due = group.source.pacer.due(group.arrivals);
+    if (due === undefined) return;
+    this.#kernel.schedule(group.source.beganAt + due, kinds.arrival, this.#firstGroup + index);
+  }
+
+  /** Nobody asks any more. Waits up to `grace` for what is under way, then lets go of the rest. */
+  end(grace: Duration): void {
+    this.#accepting = false;
+    const until = this.now + grace;
+    while (this.requests.count > 0 && this.#kernel.nextTime <= until) this.#kernel.step();
+    for (const request of this.requests.live()) this.#leave(request, this.now);
+  }
+
+  #leave(request: number, now: number): void {
+    const group = this.#groupOf(request);
+    const dueAt = this.requests.dueAt[request] ?? 0;
+    const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
+    this.#letGo(request, false, now);
+    if (group.isMeasured(dueAt)) {
+      group.measured.leftInFlight(now - dueAt);
+      this.measuredByStation[replica]?.unfinished(now - dueAt);
+    }
+    this.#close(request, group, now);
+  }
+
+  // ── the life of a request ─────────────────────────────────────────────────────────────────────────────────────────
+
+  #handle(kind: number, subject: number, now: number): void {
+    switch (kind) {
+      case kinds.due: {
+        const station = this.stations[this.jobs.station[subject] ?? -1];
+        assert(station !== undefined, 'a job that is due is at a station');
+        station.due(subject, now);
+        return;
+      }
+      case kinds.tell:
+        this.#tell(subject, now);
+        return;
+      case kinds.thought:
+        if (this.#accepting && subject >= this.#firstUser) {
+          this.#due(this.#groupOfUser[subject - this.#firstUser] ?? 0, subject, now);
+        }
+        return;
+      case kinds.arrival:
+        if (this.#accepting && subject >= this.#firstGroup) this.#arrive(subject - this.#firstGroup, now);
+        return;
+      case kinds.deadline:
+        this.#rings[subject]?.pass(now);
+        return;
+      case kinds.check:
+        this.#ask(subject, now);
+        return;
+      case kinds.checkTimeout:
+        this.#checkExpired(subject, now);
+        return;
+      case kinds.plan:
+        this.#plans[subject]?.(now);
+        return;
+    }
+  }
+
+  #arrive(index: number, now: number): void {
+    const group = this.groups[index];
+    assert(group !== undefined, 'an arrival belongs to a group');
+    group.arrivals += 1;
+    this.#scheduleArrival(group, index);
+    this.#due(index, -1, now);
+  }
+
+  #due(index: number, user: number, now: number): void {
+    const group = this.groups[index];
+    assert(group !== undefined, 'a request belongs to a group');
+    const { requests } = this;
+    const request = requests.allocate(index, user, now);
+    group.recent.plan();
+    if (group.isMeasured(now)) group.measured.plan();
+    group.inFlight.up(now);
+    const generation = requests.generation[request] ?? 0;
+    group.deadlines.set(request, generation, now);
+    const { gate } = group;
+    gate.inFlight.up(now);
+    gate.requests += 1;
+    gate.budget?.deposit(instantAt(now));
+    gate.deadlines?.set(request, generation, now);
+    this.#attempt(request, group, now);
+  }
+
+  #attempt(request: number, group: Group, now: number): void {
+    const { requests, jobs } = this;
+    const { gate } = group;
+    const attempts = requests.attempts[request] ?? 0;
+    const endpoint = gate.pick(attempts > 0 ? requests.tried.get(request) : undefined, now);
+    const job = jobs.allocate(purposes.request, request);
+    requests.job[request] = job;
+    if (endpoint === undefined) {
+      this.ended(job, outcomes.unfit);
+      return;
+    }
+    requests.endpoint[request] = endpoint;
+    requests.attempts[request] = attempts + 1;
+    requests.attemptAt[request] = now;
+    gate.started(endpoint, now);
+    gate.station(endpoint).arrive(job, now);
+  }
+
+  /** A station has done with a job, or never took it. */
+  ended(job: number, outcome: number): void {
+    const { jobs } = this;
+    const child = jobs.child[job] ?? -1;
+    if (child >= 0) this.#abandon(child, this.now);
+    if ((jobs.parent[job] ?? -1) < 0) {
+      jobs.free(job);
+      return;
+    }
+    jobs.outcome[job] = outcome;
+    if (outcome !== outcomes.ok) {
+      jobs.state[job] = states.telling;
+      this.#kernel.schedule(this.now + roundTrip, kinds.tell, job);
+      return;
+    }
+    jobs.state[job] = states.telling;
+    this.#tell(job, this.now);
+  }
+
+  /** Whoever waits for the job hears of its end. */
+  #tell(job: number, now: number): void {
+    const { jobs } = this;
+    const parent = jobs.parent[job] ?? -1;
+    const purpose = jobs.purpose[job];
+    const outcome = jobs.outcome[job] ?? 0;
+    const station = jobs.station[job] ?? -1;
+    jobs.free(job);
+    if (parent < 0) return;
+    if (purpose === purposes.request) this.#attempted(parent, outcome, station, now);
+    else if (purpose === purposes.call) this.#called(parent, outcome, now);
+    else this.#checked(parent, outcome === outcomes.ok, now);
+  }
+
+  #attempted(request: number, outcome: number, station: number, now: number): void {
+    const { requests } = this;
+    const group = this.#groupOf(request);
+    const { gate } = group;
+    const endpoint = requests.endpoint[request] ?? -1;
+    requests.job[request] = -1;
+    if (endpoint >= 0) {
+      requests.endpoint[request] = -1;
+      gate.finished(endpoint, outcome === outcomes.ok, ns(now - (requests.attemptAt[request] ?? 0)), now);
+    }
+    if (outcome === outcomes.ok) {
+      this.#answered(request, group, true, station, now);
+      return;
+    }
+    if (this.#mayRetry(request, gate, outcome, now)) {
+      const tried = requests.tried.get(request) ?? [];
+      tried.push(endpoint);
+      requests.tried.set(request, tried);
+      this.#attempt(request, group, now);
+      return;
+    }
+    this.#failed(request, group, outcome, station, now);
+  }
+
+  #mayRetry(request: number, gate: Gate, outcome: number, now: number): boolean {
+    if (outcome !== outcomes.refused && outcome !== outcomes.reset) return false;
+    if ((this.requests.attempts[request] ?? 0) > gate.retries) return false;
+    return gate.budget?.withdraw(instantAt(now)) ?? false;
+  }
+
+  /** A request whose last attempt went wrong. What a replica answered itself is told as its answer. */
+  #failed(request: number, group: Group, outcome: number, station: number, now: number): void {
+    const direct = group.gate.kind === 'registry';
+    switch (outcome) {
+      case outcomes.full:
+      case outcomes.callFailed:
+      case outcomes.callTimedOut:
+        this.#answered(request, group, false, station, now);
+        return;
+      case outcomes.reset:
+        if (direct) this.#unanswered(request, group, 'reset', station, now);
+        else this.#answeredByGate(request, group, 'upstream-closed', now);
+        return;
+      case outcomes.refused:
+        if (direct) this.#unanswered(request, group, 'refused', station, now);
+        else this.#answeredByGate(request, group, 'connect-failed', now);
+        return;
+      case outcomes.unfit:
+        this.#answeredByGate(request, group, 'no-healthy-endpoint', now);
+        return;
+      default:
+        assert(false, 'a failed attempt has an outcome');
+    }
+  }
+
+  #answered(request: number, group: Group, ok: boolean, station: number, now: number): void {
+    const dueAt = this.requests.dueAt[request] ?? 0;
+    const latency = now - dueAt;
+    group.recent.answer(ok, latency);
+    this.recentByStation[station]?.answer(ok, latency);
+    if (ok) group.answered(station);
+    if (group.isMeasured(dueAt)) {
+      group.measured.answer(ok, latency);
+      this.measuredByStation[station]?.answer(ok, latency);
+    }
+    this.#close(request, group, now);
+  }
+
+  /** The gate's own answer, 502 to 504. */
+  #answeredByGate(request: number, group: Group, kind: string, now: number): void {
+    const dueAt = this.requests.dueAt[request] ?? 0;
+    group.gate.failed(kind);
+    group.recent.answer(false, now - dueAt);
+    if (group.isMeasured(dueAt)) group.measured.answer(false, now - dueAt);
+    this.#close(request, group, now);
+  }
+
+  /** No answer at all: the connection was refused or broke. */
+  #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
+    const dueAt = this.requests.dueAt[request] ?? 0;
+    group.recent.failure(kind);
+    this.recentByStation[station]?.failure(kind);
+    if (group.isMeasured(dueAt)) {
+      group.measured.failure(kind);
+      this.measuredByStation[station]?.failure(kind);
+    }
+    this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
+  }
+
+  /** The client's patience is over. */
+  #clientExpired(request: number, now: number): void {
+    const group = this.#groupOf(request);
+    const dueAt = this.requests.dueAt[request] ?? 0;
+    const age = now - dueAt;
+    const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
+    this.#letGo(request, group.gate.kind !== 'registry', now);
+    group.recent.timeout(age);
+    this.recentByStation[replica]?.failure('timeout');
+    this.recentByStation[replica]?.unfinished(age);
+    if (group.isMeasured(dueAt)) {
+      group.measured.timeout(age);
+      this.measuredByStation[replica]?.failure('timeout');
+      this.measuredByStation[replica]?.unfinished(age);
+    }
+    this.#close(request, group, now);
+  }
+
+  #gatewayExpired(request: number, now: number): void {
+    this.#letGo(request, false, now);
+    this.#answeredByGate(request, this.#groupOf(request), 'timed-out', now);
+  }
+
+  /** Gives up the present attempt, if there is one. */
+  #letGo(request: number, ok: boolean, now: number): void {
+    const { requests } = this;
+    const job = requests.job[request] ?? -1;
+    const endpoint = requests.endpoint[request] ?? -1;
+    if (job >= 0) this.#abandon(job, now);
+    requests.job[request] = -1;
+    if (endpoint < 0) return;
+    requests.endpoint[request] = -1;
+    const latency = ns(now - (requests.attemptAt[request] ?? 0));
+    this.#groupOf(request).gate.finished(endpoint, ok, latency, now);
+  }
+
+  #abandon(job: number, now: number): void {
+    const station = this.stations[this.jobs.station[job] ?? -1];
+    if (station === undefined) this.jobs.parent[job] = -1;
+    else station.abandon(job, now);
+  }
+
+  #close(request: number, group: Group, now: number, restAtLeast = 0): void {
+    const user = this.requests.user[request] ?? -1;
+    this.requests.free(request);
+    group.inFlight.down(now);
+    group.gate.inFlight.down(now);
+    this.#next(group, user, now, restAtLeast);
+  }
+
+  /** A closed user goes on. */
+  #next(group: Group, user: number, now: number, restAtLeast: number): void {
+    if (!this.#accepting || group.source.kind !== 'closed') return;
+    const pause = Math.max(group.source.think, restAtLeast);
+    if (pause === 0) this.#due(this.#groupOfUser[user - this.#firstUser] ?? 0, user, now);
+    else this.#kernel.schedule(now + pause, kinds.thought, user);
+  }
+
+  #groupOf(request: number): Group {
+    const group = this.groups[this.requests.group[request] ?? -1];
+    assert(group !== undefined, 'a request belongs to a group');
+    return group;
+  }
+
+  #stationOf(request: number): number {
+    return this.jobs.station[this.requests.job[request] ?? -1] ?? -1;
+  }
+
+  // ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  scheduleDue(at: number, job: number): void {
+    this.#kernel.schedule(at, kinds.due, job);
+  }
+
+  makeCall(job: number, station: Station): void {
+    const { jobs, now } = this;
+    const index = jobs.call[job] ?? 0;
+    const plan = this.#siteOf[station.index]?.calls[index];
+    assert(plan !== undefined, 'a call is one of the service');
+    const child = jobs.allocate(purposes.call, job);
+    jobs.child[job] = child;
+    plan.deadlines?.set(child, jobs.generation[child] ?? 0, now);
+    this.#chooser(station, index, plan)().arrive(child, now);
+  }
+
+  /** Each station chooses for itself, as each process does. */
+  #chooser(station: Station, index: number, plan: CallPlan): () => Station {
+    const key = station.index * 256 + index;
+    const known = this.#choosers.get(key);
+    if (known !== undefined) return known;
+    const chooser = chooserOf(plan.call.choice, plan.targets, dice(this.#seed, `calls/${station.id}/${index}`));
+    this.#choosers.set(key, chooser);
+    return chooser;
+  }
+
+  #called(job: number, outcome: number, now: number): void {
+    const { jobs } = this;
+    jobs.child[job] = -1;
+    if (outcome !== outcomes.ok) {
+      this.#callAgain(job, outcomes.callFailed, now);
+      return;
+    }
+    jobs.call[job] = (jobs.call[job] ?? 0) + 1;
+    jobs.tries[job] = 0;
+    this.#caller(job).called(job, outcomes.ok, now);
+  }
+
+  #callAgain(job: number, outcome: number, now: number): void {
+    const { jobs } = this;
+    const station = this.#caller(job);
+    const plan = this.#siteOf[station.index]?.calls[jobs.call[job] ?? 0];
+    const tries = jobs.tries[job] ?? 0;
+    if (tries < (plan?.call.retries ?? 0)) {
+      jobs.tries[job] = tries + 1;
+      this.makeCall(job, station);
+    } else station.called(job, outcome, now);
+  }
+
+  #caller(job: number): Station {
+    const station = this.stations[this.jobs.station[job] ?? -1];
+    assert(station !== undefined, 'whoever calls is at a station');
+    return station;
+  }
+
+  #callExpired(child: number, now: number): void {
+    const { jobs } = this;
+    const parent = jobs.parent[child] ?? -1;
+    if (parent < 0) return;
+    this.#abandon(child, now);
+    jobs.child[parent] = -1;
+    this.#callAgain(parent, outcomes.callTimedOut, now);
+  }
+
+  // ── health checks ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #ask(index: number, now: number): void {
+    const check = this.#checks[index];
+    assert(check !== undefined, 'a check is one of those that were set up');
+    check.deadline = check.machine.asked(instantAt(now));
+    this.#kernel.schedule(check.deadline, kinds.checkTimeout, index);
+    const job = this.jobs.allocate(purposes.check, index);
+    check.job = job;
+    check.gate.station(check.endpoint).arrive(job, now);
+  }
+
+  #checkExpired(index: number, now: number): void {
+    const check = this.#checks[index];
+    if (check === undefined || check.job < 0 || check.deadline !== now) return;
+    this.#abandon(check.job, now);
+    this.#checked(index, false, now);
+  }
+
+  #checked(index: number, passed: boolean, now: number): void {
+    const check = this.#checks[index];
+    assert(check !== undefined, 'a check is one of those that were set up');
+    check.job = -1;
+    const change = check.machine.observe(passed, instantAt(now));
+    if (change !== 'same') check.gate.setHealthy(check.endpoint, change === 'rose');
+    this.#scheduleCheck(index, now);
+  }
+
+  // ── timeouts ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #ring(length: number, timed: Timed): Deadlines {
+    const index = this.#rings.length;
+    const ring = new Deadlines(length, timed, (at) => this.#kernel.schedule(at, kinds.deadline, index));
+    this.#rings.push(ring);
+    return ring;
+  }
+
+  readonly #isRequest = (request: number, generation: number): boolean =>
+    this.requests.generation[request] === generation;
+
+  readonly #clientTimed: Timed = {
+    isAlive: this.#isRequest,
+    expire: (request, now) => this.#clientExpired(request, now),
+  };
+
+  readonly #gatewayTimed: Timed = {
+    isAlive: this.#isRequest,
+    expire: (request, now) => this.#gatewayExpired(request, now),
+  };
+
+  readonly #callTimed: Timed = {
+    isAlive: (job, generation) => this.jobs.generation[job] === generation,
+    expire: (job, now) => this.#callExpired(job, now),
+  };
+}
+
+/** What a dependency has instead of a service's settings. */
+const plainSite = {
+  cpuTime: ns(0),
+  queue: { limit: Infinity, abandoned: 'served' },
+  cpuQuota: undefined,
+  healthSharesPool: false,
+} as const;
+
+function chooserOf(
+  choice: Choice,
+  targets: readonly Station[],
+  source: { below(bound: number): number },
+): () => Station {
+  let turn = 0;
+  const at = (index: number): Station => {
+    const station = targets[index];
+    assert(station !== undefined, 'a call has somewhere to go');
+    return station;
+  };
+  switch (choice) {
+    case 'pick-first':
+      return () => at(0);
+    case 'random':
+      return () => at(source.below(targets.length));
+    case 'round-robin':
+      return () => at(turn++ % targets.length);
+    default:
+      return unreachable(choice, 'a choice that nobody makes');
+  }
+}
