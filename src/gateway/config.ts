@@ -1,6 +1,6 @@
 // The gateway's configuration: from a person's (or the lab's) JSON or YAML to values, or to every mistake in it at once.
 
-import { LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Duration, ns, seconds } from '../base.ts';
 import { type BalancerName, balancerNames, type Endpoint } from '../policy.ts';
@@ -116,7 +116,7 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
     const problems = document.errors.map((error) => ({
       where: whereAt(error.pos[0]),
       path: '',
-      message: `not JSON or YAML: ${error.message.split('\n')[0] ?? error.code}`,
+      message: `not JSON or YAML: ${error.message.replace(/ at line [^]*/, '')}`,
     }));
     return { ok: false, problems };
   }
@@ -125,11 +125,9 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
   if (parsed.success) return { ok: true, config: configOf(parsed.data) };
   const problems = parsed.error.issues
     .flatMap((issue) => problemsOf(issue, value))
-    .map(({ path, message }) => ({
-      where: whereAt(offsetOf(document, path)),
-      path: path.join('.'),
-      message,
-    }));
+    .map(({ path, message }) => ({ offset: offsetOf(document, path), path: path.join('.'), message }))
+    .toSorted((one, other) => one.offset - other.offset)
+    .map(({ offset, path, message }) => ({ where: whereAt(offset), path, message }));
   return { ok: false, problems };
 }
 
@@ -137,11 +135,12 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
 export function parseEndpointList(
   value: unknown,
 ): { endpoints: readonly Endpoint[] } | { problems: readonly string[] } {
-  const parsed = endpointListShape.safeParse(Array.isArray(value) ? { endpoints: value } : value);
+  const list = Array.isArray(value) ? { endpoints: value } : value;
+  const parsed = endpointListShape.safeParse(list);
   if (parsed.success) return { endpoints: parsed.data.endpoints.map(endpointOf) };
   return {
     problems: parsed.error.issues
-      .flatMap((issue) => problemsOf(issue, value))
+      .flatMap((issue) => problemsOf(issue, list))
       .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)),
   };
 }
@@ -344,13 +343,16 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^limits$/, shape: limitsShape },
 ];
 
-/** Where the node at `path` begins, or the nearest one above it that exists. */
+/** Where the key at `path` begins (in a list: the element), or the nearest one above it that exists. */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: Path): number {
-  for (let length = path.length; length >= 0; length--) {
-    const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
-    if (typeof node !== 'object' || node === null) continue;
-    const range: unknown = Reflect.get(node, 'range');
-    if (Array.isArray(range) && typeof range[0] === 'number') return range[0];
+  for (let length = path.length; length > 0; length--) {
+    const parent: unknown = document.getIn(path.slice(0, length - 1), true);
+    const step = path[length - 1];
+    const node = isMap(parent)
+      ? parent.items.find((pair) => isScalar(pair.key) && pair.key.value === step)?.key
+      : undefined;
+    const place = node ?? (isSeq(parent) && typeof step === 'number' ? parent.items[step] : undefined);
+    if (isNode(place) && place.range) return place.range[0];
   }
-  return 0;
+  return document.contents?.range?.[0] ?? 0;
 }

@@ -1,18 +1,8 @@
 // What a request and its answer become on their way through, with node:http and raw sockets on both sides.
 
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import { test } from 'node:test';
-import { answering, gate, get, httpEndpoint, rawEndpoint, stand, Talk } from './stand/stand.ts';
-
-const echo: http.RequestListener = (request, response) => {
-  let size = 0;
-  request.on('data', (piece: Buffer) => (size += piece.length));
-  request.on('end', () => {
-    const { method, url, headers } = request;
-    response.end(JSON.stringify({ method, url, headers, size }));
-  });
-};
+import { answering, echo, gate, get, httpEndpoint, rawEndpoint, seenOf, stand, Talk } from './stand/stand.ts';
 
 test('a request arrives as it was sent, with the traces of a gateway', async () => {
   await using api = await httpEndpoint('api-1', echo);
@@ -22,17 +12,17 @@ test('a request arrives as it was sent, with the traces of a gateway', async () 
     headers: { 'x-own': 'Value', cookie: 'a=b; c=d', host: 'shop.example', 'x-forwarded-for': '10.1.2.3' },
     body: 'twelve bytes',
   });
-  const seen = JSON.parse(answer.body);
+  const seen = seenOf(answer.body);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['x-plimsoll-replica'], 'api-1');
   assert.equal(seen.method, 'POST');
   assert.equal(seen.url, '/a/b?c=d');
   assert.equal(seen.size, 12);
-  assert.equal(seen.headers.host, 'shop.example');
+  assert.equal(seen.headers['host'], 'shop.example');
   assert.equal(seen.headers['x-own'], 'Value');
-  assert.equal(seen.headers.cookie, 'a=b; c=d');
+  assert.equal(seen.headers['cookie'], 'a=b; c=d');
   assert.equal(seen.headers['x-forwarded-for'], '10.1.2.3, 127.0.0.1');
-  assert.equal(seen.headers.via, '1.1 plimsoll');
+  assert.equal(seen.headers['via'], '1.1 plimsoll');
 });
 
 test('fields of one hop are not passed on, in either direction', async () => {
@@ -65,9 +55,9 @@ test('an absolute target decides the host, whatever the Host field says', async 
   await using gateway = await stand([api]);
   using talk = await Talk.with(gateway.port);
   talk.say('GET http://real.example:81/p?q HTTP/1.1\r\nHost: other.example\r\nConnection: close\r\n\r\n');
-  const seen = JSON.parse(bodyOf(await talk.toTheEnd()));
+  const seen = seenOf(bodyOf(await talk.toTheEnd()));
   assert.equal(seen.url, '/p?q');
-  assert.equal(seen.headers.host, 'real.example:81');
+  assert.equal(seen.headers['host'], 'real.example:81');
 });
 
 test('an answer without a Date gets one', async () => {
@@ -176,7 +166,7 @@ test('a request cut into single bytes is one request', async () => {
     talk.say(character);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const seen = JSON.parse(bodyOf(await talk.toTheEnd()));
+  const seen = seenOf(bodyOf(await talk.toTheEnd()));
   assert.equal(seen.size, 3);
   assert.equal(seen.headers['content-length'], '3');
 });
@@ -272,8 +262,8 @@ test('an upgrade to h2c is not passed on', async () => {
   talk.say(
     'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n',
   );
-  const seen = JSON.parse(bodyOf(await talk.toTheEnd()));
-  assert.equal(seen.headers.upgrade, undefined);
+  const seen = seenOf(bodyOf(await talk.toTheEnd()));
+  assert.equal(seen.headers['upgrade'], undefined);
   assert.equal(seen.headers['http2-settings'], undefined);
 });
 

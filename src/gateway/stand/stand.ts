@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
 import { nodeEngine } from '../../net.ts';
 import { describeProblem, parseGatewayConfig } from '../config.ts';
 import { type RunningGateway, startGateway } from '../start.ts';
@@ -52,14 +53,15 @@ export interface HttpEndpoint extends EndpointAddress {
 /** A node:http server. It stamps its id on every answer as a replica of the lab does. */
 export async function httpEndpoint(
   id: string,
-  handler: http.RequestListener = (_request, response) => response.end(`${id}\n`),
+  handler: (request: http.IncomingMessage, response: http.ServerResponse) => unknown = (_request, response) =>
+    response.end(`${id}\n`),
   options: http.ServerOptions = {},
 ): Promise<HttpEndpoint> {
   let served = 0;
   const server = http.createServer({ keepAliveTimeout: 60_000, ...options }, (request, response) => {
     served += 1;
     response.setHeader('x-plimsoll-replica', id);
-    void handler(request, response);
+    handler(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -140,8 +142,7 @@ export async function fullEndpoint(id: string): Promise<EndpointAddress & AsyncD
       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
     });`;
   const thread = new Worker(code, { eval: true });
-  const [port]: unknown[] = await once(thread, 'message');
-  if (typeof port !== 'number') throw new Error('the thread says its port');
+  const [port] = z.tuple([z.number()]).parse(await once(thread, 'message'));
   const fillers = Array.from({ length: 4 }, () => net.connect(port, '127.0.0.1').on('error', () => {}));
   await Promise.all(fillers.slice(0, 2).map((filler) => once(filler, 'connect')));
   return {
@@ -240,6 +241,30 @@ export function get(
     request.on('error', reject);
     request.end(options.body);
   });
+}
+
+/** What the echoing endpoints of the tests say they have seen. */
+const seenShape = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  size: z.number(),
+});
+
+export type Seen = z.infer<typeof seenShape>;
+
+/** Answers with what it has seen of the request, as JSON. */
+export function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
+  let size = 0;
+  request.on('data', (piece: Buffer) => (size += piece.length));
+  request.on('end', () => {
+    const { method, url, headers } = request;
+    response.end(JSON.stringify({ method, url, headers, size }));
+  });
+}
+
+export function seenOf(body: string): Seen {
+  return seenShape.parse(JSON.parse(body));
 }
 
 /** The value of a sample on a Prometheus page; undefined when it is not there. */
