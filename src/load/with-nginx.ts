@@ -1,4 +1,4 @@
-// nginx as a server to be loaded in tests, where it is installed: one worker, an answer of two bytes, an access log to count.
+// nginx as a server to be loaded in tests, where it is installed: one worker, an answer of 100 bytes, an access log to count.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,15 +13,18 @@ function present(): boolean {
   return spawnSync('nginx', ['-v']).status === 0;
 }
 
-/** Starts nginx, hands over its port and a way to count its log, and ends it. */
-async function use(body: (port: number, requests: () => number) => Promise<void>): Promise<void> {
+/** Starts nginx, hands over its port and a way to count its log, and ends it. `core`: the one it is pinned to. */
+async function use(
+  body: (port: number, requests: () => number) => Promise<void>,
+  options: { readonly core?: string; readonly log?: boolean } = {},
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-nginx-'));
   const port = await freePort();
   const log = join(folder, 'access.log');
-  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, log));
-  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
-    stdio: 'ignore',
-  });
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, options.log === false ? 'off' : log));
+  const command = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')];
+  const [program = '', ...args] = options.core === undefined ? command : ['taskset', '-c', options.core, ...command];
+  const nginx = spawn(program, args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => nginx.once('exit', resolve));
   try {
     await untilConnectable(port);
@@ -46,7 +49,7 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   keepalive_requests 1000000;
-  server { listen 127.0.0.1:${port}; location / { return 200 ok; } }
+  server { listen 127.0.0.1:${port}; location / { return 200 '${'x'.repeat(100)}'; } }
 }
 `;
 

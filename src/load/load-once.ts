@@ -1,0 +1,58 @@
+// One run of the driver for the bench: closed users without a think time against a port of this machine. After half a second
+// to warm up it prints what the rest cost, as a line of JSON.
+//
+//   node src/load/load-once.ts PORT CONNECTIONS SECONDS [ENGINE]
+
+import { after, ms, seconds, type Instant } from '../base.ts';
+import { nodeEngine, type Engine } from '../net.ts';
+import { startLoad } from './run.ts';
+
+const [port = '80', connections = '64', length = '5'] = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const engine: Engine = nodeEngine();
+  const run = startLoad(
+    {
+      groups: [
+        {
+          group: 'bench',
+          demand: {
+            kind: 'closed',
+            clients: 'bench',
+            users: Number(connections),
+            think: ms(0),
+            flow: [{ method: 'GET', path: '/', headers: {}, body: undefined }],
+          },
+          targets: [{ id: 'nginx', host: '127.0.0.1', port: Number(port) }],
+          choice: 'round-robin',
+          timeout: seconds(10),
+        },
+      ],
+      seed: 1,
+    },
+    engine,
+  );
+  await wait(engine, after(engine.now(), ms(500)));
+  run.snapshot();
+  run.measure();
+  const before = process.cpuUsage();
+  const from = engine.now();
+  for (let second = 1; second <= Number(length); second++) {
+    await wait(engine, after(from, seconds(second)));
+    run.snapshot();
+  }
+  const { user, system } = process.cpuUsage(before);
+  const took = engine.now() - from;
+  const result = await run.stop(ms(500));
+  const requests = result.ledgers[0]?.answered ?? 0;
+  const told = { requests, cpuSeconds: (user + system) / 1e6, seconds: took / 1e9, ledger: result.ledgers[0] };
+  console.log(JSON.stringify({ ...told, rss: process.memoryUsage.rss(), limits: result.limits }));
+  await engine.close();
+}
+
+const wait = (engine: Engine, until: Instant): Promise<void> =>
+  new Promise((resolve) => {
+    engine.alarm(until, () => resolve());
+  });
+
+await main();
