@@ -48,3 +48,24 @@ export {
 export { coefficientOfVariation, giniIndex, jainIndex, maxOverMean } from './stats/unevenness.ts';
 export { type DispersionTest, dispersionTest, type UniformityTest, uniformityTest } from './stats/uniformity.ts';
 export { type WarmUp, warmUpCut } from './stats/warm-up.ts';
+
+// Queueing: what theory expects.
+export {
+  type ClosedNetwork,
+  closedNetwork,
+  type ClosedNetworkResult,
+  type Station,
+  type StationResult,
+} from './stats/queueing/closed-network.ts';
+export { type FiniteQueue, finiteQueue, type FiniteQueueResult } from './stats/queueing/finite-queue.ts';
+export {
+  type Asymptotes,
+  asymptotes,
+  type ClosedSystem,
+  littleInFlight,
+  responseTime,
+  rotationBound,
+  utilisation,
+} from './stats/queueing/laws.ts';
+export { erlangB, erlangC, type ManyServers, manyServers, type SteadyQueue } from './stats/queueing/many-servers.ts';
+export { constantServiceQuantile, meanWait, type OneServer } from './stats/queueing/one-server.ts';
