@@ -5,6 +5,8 @@
 //        └────► registry list ──┘
 
 import type { Duration } from '../base.ts';
+import type { Bursts } from './pace/bursty.ts';
+import type { RateStage } from './pace/stages.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -125,6 +127,10 @@ export interface OpenDemand {
   readonly clients: string;
   readonly ratePerSecond: number;
   readonly arrivals: 'constant' | 'poisson';
+  /** The rate moves from `ratePerSecond` through these in straight lines, and stays at the last. */
+  readonly stages?: readonly RateStage[];
+  /** So many at once, again and again, instead of a rate. */
+  readonly bursts?: Bursts;
   readonly flow: readonly Step[];
 }
 

@@ -3,9 +3,11 @@
 
 import { assert, dice, type Duration, ns } from '../../base.ts';
 import type { OpenDemand } from '../model.ts';
+import { burstyRate } from './bursty.ts';
 import { constantRate } from './constant.ts';
 import type { RateCurve } from './curve.ts';
 import { poisson } from './poisson.ts';
+import { stagedRate } from './stages.ts';
 
 export interface Pacer {
   /**
@@ -33,12 +35,19 @@ export function evenly(curve: RateCurve): Pacer {
 }
 
 /** The pacer of an open demand. `seed` matters to random arrivals only. */
-export function pacerOf(demand: Pick<OpenDemand, 'clients' | 'ratePerSecond' | 'arrivals'>, seed: number): Pacer {
-  const curve = constantRate(demand.ratePerSecond);
+export function pacerOf(demand: PacedDemand, seed: number): Pacer {
+  const curve = curveOf(demand);
   switch (demand.arrivals) {
     case 'constant':
       return evenly(curve);
     case 'poisson':
       return poisson(curve, dice(seed, `arrivals/${demand.clients}`));
   }
+}
+
+export type PacedDemand = Pick<OpenDemand, 'clients' | 'ratePerSecond' | 'arrivals' | 'stages' | 'bursts'>;
+
+function curveOf({ ratePerSecond, stages, bursts }: PacedDemand): RateCurve {
+  if (bursts !== undefined) return burstyRate(bursts);
+  return stages === undefined ? constantRate(ratePerSecond) : stagedRate(ratePerSecond, stages);
 }
