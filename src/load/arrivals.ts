@@ -184,7 +184,7 @@ export class Arrivals implements Source {
   #send(slot: number, connection: Connection, now: Instant): void {
     const step = this.#step;
     this.#step = step + 1 === this.#dispatch.steps ? 0 : step + 1;
-    this.#dispatch.assign(slot, step, connection, now);
+    this.#dispatch.assign(slot, connection, this.#dispatch.ready(connection.target, step), now);
   }
 
   #open(lane: Lane, target: number): Connection {

@@ -23,6 +23,13 @@ export interface ConnectionOwner {
   lost(connection: Connection, kind: string, now: Instant): void;
 }
 
+/** Who reads an answer for more than its status. Called while the answer comes in. */
+export interface Reading {
+  onHead(head: ResponseHead): void;
+  onBody(bytes: Uint8Array, from: number, to: number): void;
+  onEnd(): void;
+}
+
 export interface ConnectionSetting {
   readonly names: ReplicaNames;
   /** In lower case. */
@@ -41,8 +48,6 @@ export class Connection implements SocketHandler {
   state: 'connecting' | 'open' | 'closed' = 'connecting';
   /** Slot of the request that it carries. */
   request: number = noRequest;
-  /** Which step of the flow that is. */
-  step = 0;
   status = 0;
   /** Index of the replica that answered; undefined when the answer did not say. */
   replica: number | undefined;
@@ -51,6 +56,8 @@ export class Connection implements SocketHandler {
   readonly #owner: ConnectionOwner;
   readonly #names: ReplicaNames;
   readonly #replicaHeader: string;
+  #asked: ReadyRequest | undefined;
+  #reading: Reading | undefined;
   #complete = false;
   #reusable = true;
 
@@ -71,21 +78,24 @@ export class Connection implements SocketHandler {
   }
 
   /** Binds a request to this connection, which may still be connecting. */
-  take(slot: number, step: number): void {
+  take(slot: number, request: ReadyRequest, reading: Reading | undefined): void {
     assert(!this.busy, 'a connection carries one request at a time');
     assert(this.state !== 'closed', 'a closed connection takes no request');
     this.request = slot;
-    this.step = step;
+    this.#asked = request;
+    this.#reading = reading;
   }
 
   /** The request that it took has ended. */
   letGo(): void {
     this.request = noRequest;
+    this.#reading = undefined;
   }
 
   /** Sends the request that it took. */
-  ask(request: ReadyRequest): void {
-    assert(this.busy, 'what is sent was taken before');
+  ask(): void {
+    const request = this.#asked;
+    assert(this.busy && request !== undefined, 'what is sent was taken before');
     assert(this.state === 'open', 'a request is sent on an open connection');
     this.#complete = false;
     this.replica = undefined;
@@ -153,10 +163,14 @@ export class Connection implements SocketHandler {
         this.#reusable = head.keepAlive;
         const name = head.watched(0);
         this.replica = name === undefined ? undefined : this.#names.indexOf(name);
+        this.#reading?.onHead(head);
       },
-      onBody: () => {},
+      onBody: (bytes, from, to) => {
+        this.#reading?.onBody(bytes, from, to);
+      },
       onEnd: () => {
         this.#complete = true;
+        this.#reading?.onEnd();
       },
     };
   }

@@ -57,7 +57,8 @@ export interface GroupSnapshot {
   /** Whole answers with a status below 400, as in the ledger. */
   readonly answered: number;
   /** `timeout`, `refused` (by the peer), `reset`, `closed`, `truncated`, `bad-response`, `status-4xx`, `status-5xx`,
-   * `connect-timeout`, `unreachable`, `dns`, `tls`, `no-ports`, `no-files`, `other`. */
+   * `connect-timeout`, `unreachable`, `dns`, `tls`, `no-ports`, `no-files`, `no-variable` (a step named a variable that no
+   * answer had given), `other`. */
   readonly errors: ErrorCounts;
   readonly inFlightMean: number;
   readonly inFlightMin: number;

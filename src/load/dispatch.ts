@@ -16,7 +16,7 @@
 import { after, assert, between, type Duration, type Instant, ns } from '../base.ts';
 import type { Alarm, Engine } from '../net.ts';
 import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
-import { Connection, type ConnectionOwner } from './connection.ts';
+import { Connection, type ConnectionOwner, type Reading } from './connection.ts';
 import type { LoadGroup } from './contract.ts';
 import { InFlight } from './in-flight.ts';
 import { Pending } from './pending.ts';
@@ -145,10 +145,18 @@ export class Dispatch implements ConnectionOwner {
     return connection;
   }
 
-  /** Puts a request on a connection: sent at once if that is open, otherwise as soon as it opens. */
-  assign(slot: number, step: number, connection: Connection, now: Instant): void {
+  /** The request of a step for a target, made before the run. */
+  ready(target: number, step: number): ReadyRequest {
+    const request = this.#requests[target]?.[step];
+    assert(request !== undefined, 'a step is one of the flow');
+    return request;
+  }
+
+  /** Puts a request on a connection: sent at once if that is open, otherwise as soon as it opens. `reading` is shown the
+   * answer as it comes. */
+  assign(slot: number, connection: Connection, request: ReadyRequest, now: Instant, reading?: Reading): void {
     const due = this.pending.due(slot);
-    connection.take(slot, step);
+    connection.take(slot, request, reading);
     this.#carriers[slot] = connection;
     this.stretches.at(due).lag.record(ns(Math.max(0, now - due)));
     this.#balancer?.started(connection.target, now);
@@ -197,6 +205,12 @@ export class Dispatch implements ConnectionOwner {
     this.#close(slot, undefined, false, ns(0), now);
   }
 
+  /** A request that cannot even be put together. `target` is where it would have gone. */
+  fail(slot: number, target: number, kind: string, now: Instant): void {
+    this.stretches.at(this.pending.due(slot)).failure(this.#targetReplicas[target] ?? 0, kind);
+    this.#close(slot, undefined, false, ns(0), now);
+  }
+
   /** A cap of ours: the request is not even queued. */
   refuse(slot: number, now: Instant): void {
     const due = this.pending.due(slot);
@@ -233,11 +247,9 @@ export class Dispatch implements ConnectionOwner {
 
   #send(connection: Connection, now: Instant): void {
     const slot = connection.request;
-    const request = this.#requests[connection.target]?.[connection.step];
-    assert(request !== undefined, 'a step is one of the flow');
     this.pending.markSent(slot, now);
     this.stretches.at(this.pending.due(slot)).sent += 1;
-    connection.ask(request);
+    connection.ask();
   }
 
   #close(slot: number, connection: Connection | undefined, ok: boolean, latency: Duration, now: Instant): void {

@@ -93,7 +93,8 @@ for (const [name, demand] of [
         const ledger = result.ledgers[0];
         assert.ok((ledger?.answered ?? 0) > 10);
         assert.equal(ledger?.answered, served);
-        assert.equal(ledger?.planned, served);
+        // A request due while the loop was late may be left unsent at the stop; the ledger says so.
+        assert.equal(ledger?.planned, served + (ledger?.never_sent ?? 0));
         assert.deepEqual(errors, {});
         const second = result.histograms.find(({ of }) => of.replica === 'api-2' && of.what === 'latency');
         assert.equal(second?.count, byReplica2);

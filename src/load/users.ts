@@ -2,10 +2,11 @@
 // again, on connections of its own that it keeps; after each answer it thinks, and the next request is due when it has
 // thought. A slow answer therefore slows the demand: that feedback is what a closed loop is.
 //
-//   user   ──ask──► … answer ── think ──► due ──ask──► …
+//   user   ──ask──► … answer ── think ──► [rendezvous] ── due ──ask──► … answer ── think, pacing ──► first step again
 //
 // A user who could not reach anybody rests before trying again: users at a closed door would otherwise knock as fast as the
-// machine can, and their failures would drown everything else.
+// machine can, and their failures would drown everything else. A step that fails does not end the flow, unless the next one
+// needs a variable that it should have given: then the user begins anew.
 //
 // Users with a think time start spread over it, so that they do not march in step; without one, all start at once.
 
@@ -13,19 +14,32 @@ import { after, type Duration, Heap, type Instant, instantAt, ms, ns } from '../
 import type { Alarm, Engine } from '../net.ts';
 import type { ClosedDemand } from '../scenario.ts';
 import type { Connection } from './connection.ts';
+import type { LoadTarget } from './contract.ts';
 import type { Dispatch, Ending, Source } from './dispatch.ts';
+import { RendezvousPoint } from './rendezvous-point.ts';
+import { type LiveStep, liveSteps, Session } from './session.ts';
 
-/** Least pause after a connection that could not be opened. */
-const restAfterUnreachable = ms(100);
+/** Least pause after a connection that could not be opened, or a step that could not be put together. */
+const restAfterFutile = ms(100);
 
 export class Users implements Source {
   readonly #demand: ClosedDemand;
   readonly #dispatch: Dispatch;
   readonly #engine: Engine;
+  readonly #targets: readonly LoadTarget[];
   /** By user: the step that it takes next. */
   readonly #steps: Int32Array;
+  /** By user: when it began its flow last, and how often it has. */
+  readonly #begun: Float64Array;
+  readonly #iterations: Int32Array;
   /** By user and target. */
   readonly #connections: (Connection | undefined)[];
+  /** Undefined for a flow that is the same each time. */
+  readonly #live: readonly LiveStep[] | undefined;
+  /** By user, where the flow is live. */
+  readonly #sessions: readonly Session[];
+  /** By step. */
+  readonly #rendezvous: readonly (RendezvousPoint | undefined)[];
   /** Who is due when. */
   readonly #thinking = new Heap<number>();
   #alarm: Alarm | undefined;
@@ -36,8 +50,18 @@ export class Users implements Source {
     this.#demand = demand;
     this.#dispatch = dispatch;
     this.#engine = engine;
+    this.#targets = dispatch.group.targets;
     this.#steps = new Int32Array(demand.users);
+    this.#begun = new Float64Array(demand.users);
+    this.#iterations = new Int32Array(demand.users);
     this.#connections = Array.from({ length: demand.users * dispatch.targets }, () => undefined);
+    const cookies = demand.cookies === true;
+    this.#live = liveSteps(demand.flow, cookies);
+    const sessions = this.#live === undefined ? 0 : demand.users;
+    this.#sessions = Array.from({ length: sessions }, (_, user) => new Session(user, cookies));
+    this.#rendezvous = demand.flow.map(({ rendezvous }) =>
+      rendezvous === undefined ? undefined : new RendezvousPoint(rendezvous, engine, this.#ask),
+    );
   }
 
   begin(now: Instant): void {
@@ -50,9 +74,8 @@ export class Users implements Source {
   ended(connection: Connection, ending: Ending, now: Instant): void {
     if (connection.state === 'closed') this.#connections[this.#place(connection)] = undefined;
     if (this.#ended) return;
-    const pause =
-      ending === 'unreachable' ? ns(Math.max(this.#demand.think, restAfterUnreachable)) : this.#demand.think;
-    this.#dueAfter(pause, connection.user, now);
+    const pause = this.#pauseAfter(connection.user, now);
+    this.#dueAfter(ending === 'unreachable' ? longer(pause, restAfterFutile) : pause, connection.user, now);
   }
 
   lostIdle(connection: Connection): void {
@@ -63,11 +86,22 @@ export class Users implements Source {
     this.#ended = true;
     this.#alarm?.cancel();
     this.#thinking.clear();
+    for (const point of this.#rendezvous) point?.close();
+  }
+
+  /** From the end of the step that the user has just taken to its next one: thought, and what is left of the pacing. */
+  #pauseAfter(user: number, now: Instant): Duration {
+    const next = this.#steps[user] ?? 0;
+    const taken = next === 0 ? this.#dispatch.steps - 1 : next - 1;
+    const think = this.#demand.flow[taken]?.think ?? this.#demand.think;
+    const { pacing } = this.#demand;
+    if (pacing === undefined || next !== 0) return think;
+    return longer(think, ns((this.#begun[user] ?? 0) + pacing - now));
   }
 
   #dueAfter(pause: Duration, user: number, now: Instant): void {
     if (pause === 0) {
-      this.#ask(user, now, now);
+      this.#arrive(user, now, now);
       return;
     }
     const due = after(now, pause);
@@ -75,14 +109,52 @@ export class Users implements Source {
     if (due < this.#alarmAt) this.#arm(due);
   }
 
-  #ask(user: number, due: Instant, now: Instant): void {
+  /** The user is ready for its next step, which is due now unless it waits for others. */
+  #arrive(user: number, due: Instant, now: Instant): void {
+    const point = this.#rendezvous[this.#steps[user] ?? 0];
+    if (point === undefined) this.#askAt(user, due, now);
+    else point.arrive(user, now);
+  }
+
+  readonly #ask = (user: number, now: Instant): void => this.#askAt(user, now, now);
+
+  #askAt(user: number, due: Instant, now: Instant): void {
+    const step = this.#steps[user] ?? 0;
+    if (step === 0) this.#beginFlow(user, due);
     const slot = this.#dispatch.due(due, now);
     const target = this.#dispatch.pick(now);
-    const place = user * this.#dispatch.targets + target;
-    const connection = (this.#connections[place] ??= this.#dispatch.connect(target, user));
-    const step = this.#steps[user] ?? 0;
     this.#steps[user] = step + 1 === this.#dispatch.steps ? 0 : step + 1;
-    this.#dispatch.assign(slot, step, connection, now);
+    if (this.#live !== undefined) {
+      this.#askLive(user, step, slot, target, now);
+      return;
+    }
+    this.#dispatch.assign(slot, this.#connection(user, target), this.#dispatch.ready(target, step), now);
+  }
+
+  #askLive(user: number, step: number, slot: number, target: number, now: Instant): void {
+    const session = this.#sessions[user];
+    const live = this.#live?.[step];
+    const at = this.#targets[target];
+    const request = live === undefined || at === undefined ? undefined : session?.compose(live, at);
+    if (request !== undefined) {
+      this.#dispatch.assign(slot, this.#connection(user, target), request, now, session);
+      return;
+    }
+    this.#dispatch.fail(slot, target, 'no-variable', now);
+    this.#steps[user] = 0;
+    this.#dueAfter(longer(this.#demand.think, restAfterFutile), user, now);
+  }
+
+  #beginFlow(user: number, due: Instant): void {
+    this.#begun[user] = due;
+    const iteration = (this.#iterations[user] ?? 0) + 1;
+    this.#iterations[user] = iteration;
+    this.#sessions[user]?.begin(iteration);
+  }
+
+  #connection(user: number, target: number): Connection {
+    const place = user * this.#dispatch.targets + target;
+    return (this.#connections[place] ??= this.#dispatch.connect(target, user));
   }
 
   #arm(at: Instant): void {
@@ -97,11 +169,11 @@ export class Users implements Source {
       const due = this.#thinking.nextKey;
       if (due === undefined) return;
       if (due > now) {
-        this.#arm(instantAt(due));
+        if (due < this.#alarmAt) this.#arm(instantAt(due));
         return;
       }
       const user = this.#thinking.pop();
-      if (user !== undefined) this.#ask(user, instantAt(due), now);
+      if (user !== undefined) this.#arrive(user, instantAt(due), now);
     }
   };
 
@@ -109,3 +181,5 @@ export class Users implements Source {
     return connection.user * this.#dispatch.targets + connection.target;
   }
 }
+
+const longer = (one: Duration, other: Duration): Duration => (one > other ? one : other);

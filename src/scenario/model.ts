@@ -119,6 +119,10 @@ export interface ClosedDemand {
   readonly users: number;
   readonly flow: readonly Step[];
   readonly think: Duration;
+  /** A user begins its flow anew at least this long after it began it last. */
+  readonly pacing?: Duration;
+  /** Each user keeps the cookies that it is given, and sends them. */
+  readonly cookies?: boolean;
 }
 
 /** So many requests a second, whatever the answers do. */
@@ -134,11 +138,34 @@ export interface OpenDemand {
   readonly flow: readonly Step[];
 }
 
+/** One request. For closed users path, headers and body may name variables as `${name}`: those extracted by earlier steps,
+ * and `${user}` and `${iteration}`, which count from 1. */
 export interface Step {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** After the answer to this step, instead of the demand's own. Closed users only, as what follows. */
+  readonly think?: Duration;
+  readonly extract?: readonly Extraction[];
+  /** Users gather before this step and take it together. */
+  readonly rendezvous?: Rendezvous;
+}
+
+/** A variable that is read from an answer. */
+export type Extraction = { readonly variable: string } & (
+  | { readonly from: 'header'; readonly header: string }
+  /** A path into JSON: `items.0.id`. */
+  | { readonly from: 'json'; readonly path: string }
+  /** The text between two others, where they first occur. */
+  | { readonly from: 'text'; readonly after: string; readonly before: string }
+);
+
+export interface Rendezvous {
+  /** So many go together. */
+  readonly users: number;
+  /** Whoever has waited this long goes with those who are there. */
+  readonly timeout: Duration;
 }
 
 /** What goes wrong and when (from the start of the run). `for` ends it; without it the fault lasts. */
