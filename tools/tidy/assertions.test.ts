@@ -11,6 +11,7 @@ test('an assertion, a check of one’s own, and a skip with a reason are allowed
     'src/a.test.ts':
       "test('a', () => assert.equal(1, 1)); test('b', { skip: haveProxy ? false : 'no proxy' }, () => {});",
     'src/b.test.ts': "test('a', () => { checkScript(`1 2 3`); });",
+    'src/d.test.ts': "conformance('node', () => nodeEngine());",
     'src/c.test.ts': "it('a', (t) => { t.assert.ok(1); });",
   });
 });

@@ -1,4 +1,6 @@
 // A test that asserts nothing cannot fail, one that is skipped without a word is forgotten, and `only` silences the others.
+//
+// A file may leave both, tests and assertions, to a suite that several share: `conformance('node', …)`.
 
 import { code, type Token } from '../scan.ts';
 import type { Tree } from '../tree.ts';
@@ -11,10 +13,10 @@ export function checkAssertions(tree: Tree): readonly Problem[] {
       const tokens = code(tree.read(path));
       const problem = (line: number, message: string): Problem => ({ path, line, message });
       return [
-        ...(tokens.some((_, index) => calls(tokens, index, /^(?:test|it)$/))
+        ...(tokens.some((_, index) => calls(tokens, index, /^(?:test|it|conformance)$/))
           ? []
           : [problem(1, 'there is no test here')]),
-        ...(tokens.some((_, index) => calls(tokens, index, /^(?:assert\w*|check\w*|expect\w*)$/))
+        ...(tokens.some((_, index) => calls(tokens, index, /^(?:assert\w*|check\w*|expect\w*|conformance)$/))
           ? []
           : [problem(1, 'nothing is asserted: no assert(…), no check…(…)')]),
         ...tokens.flatMap((token, index) => silences(tokens, index).map((message) => problem(token.line, message))),

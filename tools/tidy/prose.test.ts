@@ -10,7 +10,7 @@ const header = '// What this file is about, in a sentence.\n';
 
 test('prose, pictures, quoted code, and a long file that says why are allowed', () => {
   checkAllowed(checkProse, {
-    'src/base/a.ts': `${header}\n// Ask \`pick(now);\` first; then the rest.\n//   a = b + c\n// for a while (until it ends)\n`,
+    'src/base/a.ts': `${header}\n// Ask \`pick(now);\` first; then the rest.\n//   const a = b + c;\n// for a while (until it ends)\n`,
     'bin/a.js': `#!/usr/bin/env node\n${header}`,
     'src/base/a.test.ts': "import 'node:test';",
     'src/base/table.ts': `${header}// Long because it is a table.\n${'export {};\n'.repeat(700)}`,

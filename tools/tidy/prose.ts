@@ -59,8 +59,12 @@ const shapesOfCode: readonly RegExp[] = [
   /^\}(?:\s*else\s*\{)?$/,
 ];
 
-/** A guess, from the shape of one line. Code between backticks is quoted, not kept. */
+/**
+ * A guess, from the shape of one line. What is indented is an example or a drawing, and code between backticks is quoted: both
+ * are meant for a reader.
+ */
 function looksLikeCode(comment: string): boolean {
+  if (/^ {3}/.test(comment)) return false;
   const text = comment.replaceAll(/`[^`]*`/g, '').trim();
   return shapesOfCode.some((shape) => shape.test(text));
 }
