@@ -3,7 +3,7 @@
 //
 //   header ─ topology ─ baseline ─► which theories live? ─► experiment ─► … ─► verdict ─ end
 
-import { type Diagnosis, diagnose, planExperiments } from '../diagnose.ts';
+import { type Diagnosis, diagnose, type PlannedExperiment, planExperiments } from '../diagnose.ts';
 import {
   type EndLine,
   type Environment,
@@ -111,7 +111,13 @@ function chosen(options: RunOptions, lines: readonly RecordLine[]): readonly Exp
   const available =
     experiments === 'auto' ? world.available : world.available.filter((kind) => experiments.includes(kind));
   // What an experiment would tell is the planner's business; the record says what was done.
-  return inOrder(planExperiments(recordOf(lines), available)).map(({ tellsFrom: _, ...facts }) => facts);
+  return inOrder(planExperiments(recordOf(lines), available)).map(factsOf);
+}
+
+function factsOf(plan: PlannedExperiment): ExperimentFacts {
+  const facts: ExperimentFacts & { tellsFrom?: unknown } = { ...plan };
+  delete facts.tellsFrom;
+  return facts;
 }
 
 /** The phase's name is the experiment's kind; a second of the same kind gets a number. */

@@ -1,5 +1,6 @@
 // The outcome for machines. Fields are only ever added; the `schema` says which generation this is.
 
+import type { LedgerLine } from '../record.ts';
 import { ledgersOf, type Outcome } from './outcome.ts';
 
 export const resultSchema = 'plimsoll.dev/result/v1';
@@ -19,9 +20,14 @@ export function resultJson(outcome: Outcome): object {
     audit: diagnosis.audit,
     checks: diagnosis.checks,
     phases: diagnosis.phases,
-    ledgers: ledgersOf(record).map(({ kind: _, at_ns: __, ...ledger }) => ledger),
+    ledgers: ledgersOf(record).map(ledgerJson),
     objectives: outcome.objectives,
     limits: outcome.limits,
     environment: record.header.environment,
   };
+}
+
+/** A ledger without what it needs only as a line of a record. */
+function ledgerJson(ledger: LedgerLine): object {
+  return Object.fromEntries(Object.entries(ledger).filter(([name]) => name !== 'kind' && name !== 'at_ns'));
 }
