@@ -33,8 +33,36 @@ export interface LoadTarget {
   readonly port: number;
 }
 
+/** Connections that are opened and kept, besides those that carry requests: three dials that do not know of each other are
+ * connections held, new connections a second, and (in the groups) requests a second. */
+export interface HeldGroup {
+  readonly group: string;
+  readonly targets: readonly LoadTarget[];
+  /** How many are to be held. */
+  readonly held: Dial;
+  /** New connections a second once that many are held: each takes the place of the oldest. Default 0. */
+  readonly newPerSecond?: Dial;
+  /** New connections a second, at most, while fewer are held than should be (default 2,000). */
+  readonly rampPerSecond?: number;
+  /** Source addresses, used in turn: each has a range of ports of its own. Default: the kernel chooses. */
+  readonly localAddresses?: readonly string[];
+  readonly connectTimeout?: Duration;
+}
+
+/** A value that may move: from `from` through the stages in straight lines, then it stays. */
+export interface Dial {
+  readonly from: number;
+  readonly stages?: readonly DialStage[];
+}
+
+export interface DialStage {
+  readonly over: Duration;
+  readonly to: number;
+}
+
 export interface LoadPlan {
   readonly groups: readonly LoadGroup[];
+  readonly held?: readonly HeldGroup[];
   readonly seed: number;
   readonly objectives?: readonly Objective[];
 }
@@ -48,6 +76,25 @@ export interface LoadSnapshot {
   readonly replicas: readonly ReplicaSnapshot[];
   /** CPU time of the generating threads in the span. */
   readonly cpu: Duration;
+  /** Present when the plan holds connections. */
+  readonly held?: readonly HeldSnapshot[];
+}
+
+/** Connections of one held group: what was asked at the end of the span against what there is, and what happened in it. */
+export interface HeldSnapshot {
+  readonly group: string;
+  readonly asked: number;
+  readonly held: number;
+  readonly connecting: number;
+  /** Opened in the span; `newAsked` is how many the dials asked for. */
+  readonly opened: number;
+  readonly newAsked: number;
+  /** Attempts that failed, by kind. */
+  readonly errors: ErrorCounts;
+  /** Closed by the peer. */
+  readonly lost: number;
+  /** From when a connection was due until it was open. */
+  readonly connect: Quantiles | undefined;
 }
 
 export interface GroupSnapshot {
@@ -93,8 +140,22 @@ export interface LoadResult {
   readonly ledgers: readonly Omit<LedgerLine, 'kind' | 'at_ns' | 'phase'>[];
   readonly histograms: readonly Omit<HistogramLine, 'kind' | 'at_ns' | 'phase'>[];
   readonly objectives: readonly ObjectiveResult[];
+  /** Present when the plan held connections. */
+  readonly held?: readonly HeldResult[];
   /** A limit of this machine or process that was reached, in words; empty when none was. */
   readonly limits: readonly string[];
+}
+
+/** What a held group came to since `measure`. */
+export interface HeldResult {
+  readonly group: string;
+  /** The most held at once, and how many were open at the end. */
+  readonly heldMost: number;
+  readonly heldAtEnd: number;
+  readonly opened: number;
+  readonly lost: number;
+  readonly errors: ErrorCounts;
+  readonly connect: Quantiles | undefined;
 }
 
 export interface ObjectiveResult {

@@ -32,7 +32,7 @@ test('a template names each variable once and is filled from what is known', () 
   const cart = template('/cart/${id}/items/${item}?again=${id}');
   assert.deepEqual(cart.variables, ['id', 'item']);
   assert.equal(
-    cart.fill(
+    cart.filledWith(
       new Map([
         ['id', '7'],
         ['item', 'b'],
@@ -40,7 +40,7 @@ test('a template names each variable once and is filled from what is known', () 
     ),
     '/cart/7/items/b?again=7',
   );
-  assert.equal(cart.fill(new Map([['id', '7']])), undefined);
+  assert.equal(cart.filledWith(new Map([['id', '7']])), undefined);
   assert.deepEqual(template('/plain$5${').variables, []);
-  assert.equal(template('/plain$5${').fill(new Map()), '/plain$5${');
+  assert.equal(template('/plain$5${').filledWith(new Map()), '/plain$5${');
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { after, ms, seconds } from '../base.ts';
+import { after, type Duration, formatDuration, ms, ns, seconds } from '../base.ts';
 import { nodeEngine } from '../net.ts';
 import type { ClosedDemand, OpenDemand } from '../scenario.ts';
 import type { LoadGroup, LoadResult } from './contract.ts';
@@ -27,21 +27,40 @@ function group(port: number, demand: LoadGroup['demand'], change: Partial<LoadGr
   return { group: 'shop', demand, targets, choice: 'round-robin', timeout: seconds(2), ...change };
 }
 
-/** Loads for a quarter of a second. */
-async function load(
-  plan: LoadGroup,
-  grace = seconds(2),
-): Promise<{ result: LoadResult; errors: Record<string, number> }> {
+/** Loads until some forty requests have ended, or until patience ends where few ever do. */
+async function load(plan: LoadGroup, patience = seconds(5), grace = seconds(5)): Promise<Loaded> {
   const engine = nodeEngine();
   const run = startLoad({ groups: [plan], seed: 1 }, engine);
-  await new Promise<void>((resolve) => engine.alarm(after(engine.now(), ms(250)), () => resolve()));
-  const errors = { ...run.snapshot().groups[0]?.errors };
+  const begun = engine.now();
+  const errors: Record<string, number> = {};
+  let ended = 0;
+  const count = (): void => {
+    const second = run.snapshot().groups[0];
+    ended += second?.answered ?? 0;
+    for (const [kind, times] of Object.entries(second?.errors ?? {})) {
+      errors[kind] = (errors[kind] ?? 0) + times;
+      ended += times;
+    }
+  };
+  while (ended < 40 && engine.now() - begun < patience) {
+    await new Promise<void>((resolve) => engine.alarm(after(engine.now(), ms(10)), () => resolve()));
+    count();
+  }
+  const took = ns(engine.now() - begun);
   const result = await run.stop(grace);
-  for (const [kind, count] of Object.entries(run.snapshot().groups[0]?.errors ?? {}))
-    errors[kind] = (errors[kind] ?? 0) + count;
+  count();
   await engine.close();
-  return { result, errors };
+  return { result, errors, took };
 }
+
+interface Loaded {
+  readonly result: LoadResult;
+  readonly errors: Record<string, number>;
+  readonly took: Duration;
+}
+
+/** For servers at which few requests end, or none. */
+const aMoment = ms(200);
 
 async function listening(server: net.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -91,7 +110,7 @@ for (const [name, demand] of [
       async (port) => {
         const { result, errors } = await load(group(port, demand));
         const ledger = result.ledgers[0];
-        assert.ok((ledger?.answered ?? 0) > 10);
+        assert.ok((ledger?.answered ?? 0) > 0);
         assert.equal(ledger?.answered, served);
         // A request due while the loop was late may be left unsent at the stop; the ledger says so.
         assert.equal(ledger?.planned, served + (ledger?.never_sent ?? 0));
@@ -110,9 +129,10 @@ test(
     await withNginx.use(async (port, requests) => {
       const { result, errors } = await load(group(port, open(800)));
       assert.deepEqual(errors, {});
-      assert.ok((result.ledgers[0]?.answered ?? 0) > 10);
-      assert.equal(result.ledgers[0]?.answered, result.ledgers[0]?.planned);
-      assert.equal(requests(), result.ledgers[0]?.answered);
+      const { planned = 0, answered = 0, never_sent = 0 } = result.ledgers[0] ?? {};
+      assert.ok(answered > 0);
+      assert.equal(answered, planned - never_sent);
+      assert.equal(requests(), answered);
     });
   },
 );
@@ -121,7 +141,7 @@ test('a server that never answers: everything times out', async () => {
   await withRawServer(
     () => {},
     async (port) => {
-      const { result, errors } = await load(group(port, closed(3), { timeout: ms(60) }));
+      const { result, errors } = await load(group(port, closed(3), { timeout: ms(60) }), aMoment);
       const { planned = 0, timed_out } = result.ledgers[0] ?? {};
       assert.ok(planned >= 3);
       assert.equal(timed_out, planned);
@@ -134,7 +154,7 @@ test('a server that never answers and no time to wait: everything is in flight a
   await withRawServer(
     () => {},
     async (port) => {
-      const { result } = await load(group(port, closed(3)), ms(0));
+      const { result } = await load(group(port, closed(3)), aMoment, ms(0));
       assert.equal(result.ledgers[0]?.in_flight_at_end, 3);
       const latency = result.histograms.find(({ of }) => of.group === 'shop' && of.what === 'latency');
       assert.equal(latency?.unfinished?.count, 3);
@@ -177,17 +197,17 @@ test('nobody listens: each request fails as refused, and users do not hammer', a
   const server = net.createServer();
   const port = await listening(server);
   server.close();
-  const { result, errors } = await load(group(port, closed(2)));
+  const { result, errors, took } = await load(group(port, closed(2)), aMoment);
   const { planned = 0, failed } = result.ledgers[0] ?? {};
   assert.equal(failed, planned);
   assert.deepEqual(errors, { refused: planned });
-  // Two users, a rest of 100 ms, a quarter of a second.
-  assert.ok(planned <= 6, `${planned} attempts`);
+  // Two users who rest for 100 ms each time.
+  assert.ok(planned <= 2 * (1 + took / ms(100)), `${planned} attempts in ${formatDuration(took)}`);
 });
 
 test('a name that does not exist fails as dns', async () => {
   const plan = group(80, closed(1), { targets: [{ id: 'nowhere', host: 'nowhere.invalid', port: 80 }] });
-  const { result, errors } = await load(plan);
+  const { result, errors } = await load(plan, aMoment);
   assert.equal(result.ledgers[0]?.failed, result.ledgers[0]?.planned);
   assert.deepEqual(Object.keys(errors), ['dns']);
 });
@@ -203,7 +223,7 @@ test('a server that closes after each answer is asked on new connections, and no
     async (port) => {
       const { result, errors } = await load(group(port, closed(4)));
       assert.deepEqual(errors, {});
-      assert.ok(served > 10);
+      assert.ok(served > 0);
       assert.equal(result.ledgers[0]?.answered, served);
     },
   );
@@ -220,7 +240,7 @@ test('a large chunked answer is one answer', async () => {
     async (port) => {
       const { result, errors } = await load(group(port, closed(4)));
       assert.deepEqual(errors, {});
-      assert.ok(served > 10);
+      assert.ok(served > 0);
       assert.equal(result.ledgers[0]?.answered, served);
     },
   );

@@ -20,6 +20,7 @@ import type {
 } from './contract.ts';
 import { Dispatch } from './dispatch.ts';
 import { type GroupLimits, limitsReached } from './limits.ts';
+import { Holder } from './holder.ts';
 import { LoopWatch } from './loop-watch.ts';
 import { evaluate } from './objectives.ts';
 import { quantilesOf } from './quantiles.ts';
@@ -55,6 +56,7 @@ class Run implements LoadRun {
   readonly #cpu: () => Duration;
   readonly #names = new ReplicaNames();
   readonly #lanes: readonly Lane[];
+  readonly #holders: readonly Holder[];
   readonly #loop: LoopWatch;
   #lastCut: Instant;
   #cpuAtCut: Duration;
@@ -73,6 +75,7 @@ class Run implements LoadRun {
     this.#cpuAtMeasure = this.#cpuAtCut;
     this.#loop = new LoopWatch(engine, now);
     this.#lanes = plan.groups.map((group) => this.#begin(group, now));
+    this.#holders = (plan.held ?? []).map((group) => new Holder(group, engine, now));
   }
 
   snapshot(): LoadSnapshot {
@@ -86,6 +89,7 @@ class Run implements LoadRun {
       groups,
       replicas: this.#replicaSnapshots(replicas),
       cpu: ns(cpu - this.#cpuAtCut),
+      ...(this.#holders.length === 0 ? {} : { held: this.#holders.map((holder) => holder.snapshot(now)) }),
     };
     this.#lastCut = now;
     this.#cpuAtCut = cpu;
@@ -95,6 +99,7 @@ class Run implements LoadRun {
   measure(): void {
     const now = this.#engine.now();
     for (const { dispatch } of this.#lanes) dispatch.stretches.begin(now);
+    for (const holder of this.#holders) holder.measure();
     this.#loop.restart();
     this.#measuredFrom = now;
     this.#cpuAtMeasure = this.#cpu();
@@ -109,9 +114,11 @@ class Run implements LoadRun {
     const loopLatenessP99 = this.#loop.p99;
     this.#loop.stop();
     for (const { dispatch } of this.#lanes) dispatch.end(now);
+    for (const holder of this.#holders) holder.end();
     await this.#drained(after(now, grace));
     for (const { dispatch } of this.#lanes) dispatch.finish(this.#engine.now());
-    const limits = limitsReached({ span, cpu, loopLatenessP99, groups: this.#lanes.map(groupLimits) });
+    const groups = [...this.#lanes.map(groupLimits), ...this.#holders.map(holderLimits)];
+    const limits = limitsReached({ span, cpu, loopLatenessP99, groups });
     return this.#result(span, limits);
   }
 
@@ -215,7 +222,14 @@ class Run implements LoadRun {
         if (isUsed(replica[what])) histograms.push({ of, ...histogramFields(replica[what]) });
       }
     });
-    return { ledgers, histograms, objectives: evaluate(this.#plan.objectives ?? [], all, span), limits };
+    const held = this.#holders.map((holder) => holder.finish());
+    return {
+      ledgers,
+      histograms,
+      objectives: evaluate(this.#plan.objectives ?? [], all, span),
+      limits,
+      ...(held.length === 0 ? {} : { held }),
+    };
   }
 }
 
@@ -229,3 +243,10 @@ function groupLimits({ dispatch, arrivals }: Lane): GroupLimits {
     ...dispatch.shortages,
   };
 }
+
+const holderLimits = (holder: Holder): GroupLimits => ({
+  group: holder.group,
+  connectionsMax: Infinity,
+  ...noWaits,
+  ...holder.shortages,
+});

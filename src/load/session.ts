@@ -63,12 +63,12 @@ export class Session implements Reading {
   /** The request for a step, or undefined when a variable that it names is not known. */
   compose(live: LiveStep, target: LoadTarget): ReadyRequest | undefined {
     const { step } = live;
-    const path = live.path.fill(this.#variables);
-    const body = live.body?.fill(this.#variables);
+    const path = live.path.filledWith(this.#variables);
+    const body = live.body?.filledWith(this.#variables);
     if (path === undefined || (live.body !== undefined && body === undefined)) return undefined;
     const headers: Record<string, string> = {};
     for (const [name, value] of live.headers) {
-      const filled = value.fill(this.#variables);
+      const filled = value.filledWith(this.#variables);
       if (filled === undefined) return undefined;
       headers[name] = oneLine(filled);
     }

@@ -6,7 +6,7 @@ export interface Template {
   /** Names of the variables, each once. Empty: the text is the same each time. */
   readonly variables: readonly string[];
   /** The text with every variable replaced, or undefined when one of them is unknown. */
-  fill(variables: ReadonlyMap<string, string>): string | undefined;
+  filledWith(variables: ReadonlyMap<string, string>): string | undefined;
 }
 
 export function template(text: string): Template {
@@ -15,7 +15,7 @@ export function template(text: string): Template {
   const names = pieces.filter((_, index) => index % 2 === 1);
   return {
     variables: [...new Set(names)],
-    fill(variables) {
+    filledWith(variables) {
       let filled = '';
       for (const [index, piece] of pieces.entries()) {
         const next = index % 2 === 0 ? piece : variables.get(piece);
