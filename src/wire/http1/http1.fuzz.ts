@@ -142,7 +142,7 @@ function scene(message: string, stream: string, at: number): Scene {
 }
 
 function lengthsAgree(head: string): boolean {
-  const values = [...head.matchAll(/content-length[ \t]*:([^\r]*)\r/gi)].flatMap((field) =>
+  const values = [...head.matchAll(/^content-length[ \t]*:([^\r]*)\r/gim)].flatMap((field) =>
     (field[1] ?? '').split(','),
   );
   return values.length > 1 && new Set(values.map((value) => Number(value.trim()))).size === 1;
