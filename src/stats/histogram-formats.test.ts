@@ -5,7 +5,7 @@ import { ms, ns, seconds, us } from '../base.ts';
 import { slotTo } from './buckets.ts';
 import { Histogram } from './histogram.ts';
 import { type HistogramFields, histogramFields, histogramOfFields } from './histogram-fields.ts';
-import { readHgrm, readHlog, writeHgrm, writeHlog } from './histogram-hdr.ts';
+import { readHgrm, readHlog, toHdr, writeHgrm, writeHlog } from './histogram-hdr.ts';
 import { exponentialPoint, histogramOfPoint } from './histogram-otlp.ts';
 
 const duration = fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 0, max: 10 ** 13 }));
@@ -59,6 +59,15 @@ test('fields that cannot be a histogram are refused with the reason', () => {
   assert.match(problemOf({ sum_ns: -1 }), /sum_ns is -1/);
 });
 
+test('the last bucket of the grid is read, one beyond it is not', () => {
+  const histogram = new Histogram();
+  histogram.record(ns(2 ** 43));
+  const last = histogramFields(histogram);
+  assert.equal(last.offset, 5376);
+  assert.equal(read(last).count, 1);
+  assert.ok('problem' in histogramOfFields({ ...last, offset: 5377 }));
+});
+
 test('a record written on a finer grid is read exactly: finer buckets nest in ours', () => {
   const histogram = read({
     scale: 8,
@@ -108,6 +117,29 @@ test('a coarse OpenTelemetry point is read with its own error', () => {
   });
   const [bucket] = histogram.buckets();
   assert.ok(bucket !== undefined && bucket.from >= 2 ** 24 && bucket.to <= 2 ** 24.125);
+});
+
+test('a point that tells no least and greatest gets the bounds of its outermost buckets', () => {
+  const point = { count: 5, sum: 1e8, scale: 0, zeroCount: 0, zeroThreshold: 0 };
+  const histogram = histogramOfPoint({ ...point, positive: { offset: 20, bucketCounts: [1, 0, 4] } });
+  assert.deepEqual([histogram.min, histogram.max, histogram.count], [2 ** 20, 2 ** 23, 5]);
+  const withZeros = histogramOfPoint({ ...point, zeroCount: 2, positive: { offset: 20, bucketCounts: [3] } });
+  assert.deepEqual([withZeros.min, withZeros.count], [0, 5]);
+  assert.equal(histogramOfPoint({ ...point, count: 0, positive: { offset: 0, bucketCounts: [] } }).min, undefined);
+});
+
+test('every value crosses over to HdrHistogram exactly once', async () => {
+  const value = fc.integer({ min: 2000, max: 10 ** 9 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(value, fc.integer({ min: 1, max: 4 })), { maxLength: 8 }), async (values) => {
+      const histogram = new Histogram();
+      for (const [nanoseconds, times] of values) histogram.recordMany(ns(nanoseconds), times);
+      const hdr = await toHdr(histogram);
+      assert.equal(hdr.totalCount, histogram.count);
+      if (values.length > 0) assert.ok(Math.abs(hdr.maxValue / (histogram.max ?? 0) - 1) < 1e-3);
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test('an .hlog brings back count, least, greatest and quantiles within the error of both grids', async () => {

@@ -133,6 +133,13 @@ test('the permutation test comes to what counting all deals gives', () => {
   assertBinomial(Math.round(p * 20_001) - 1, 20_000, 0.1);
 });
 
+test('the observed deal is one of the deals, so that no p is 0', () => {
+  const options = { permutations: 9, dice: dice(1, 'deals') };
+  assert.equal(permutationTest([1, 1], [1, 1], options), 1);
+  const far = permutationTest(Array<number>(20).fill(0), Array<number>(20).fill(1), options);
+  assert.equal(far, 0.1);
+});
+
 test('tests of samples that do not differ say so as often as they should', () => {
   const die = dice(8, 'level');
   const sample = (): number[] => Array.from({ length: 20 }, () => die.exponential(20));

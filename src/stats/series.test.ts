@@ -113,6 +113,14 @@ test('the bootstrap of a mean comes near the interval of the textbook', () => {
   );
 });
 
+test('the corrected ends for a skewed sample are those of SciPy', () => {
+  // With 200,000 draws SciPy gives 4.3 and 20.7 or 20.9, by its seed; the plain percentiles would give 3.5 and 16.5.
+  const options = { resamples: 20_000, confidence: 0.95, dice: dice(6, 'bootstrap') };
+  const interval = bootstrapInterval([1, 2, 2, 3, 4, 5, 7, 9, 14, 40], (sample) => meanOf(sample) ?? 0, options);
+  close(interval?.low, 4.3, 0.02);
+  close(interval?.high, 20.8, 0.02);
+});
+
 test('a bootstrap of values that do not vary is a point', () => {
   const options = { resamples: 100, confidence: 0.95, dice: dice(1, 'bootstrap') };
   assert.deepEqual(
@@ -137,6 +145,11 @@ test('a queue that starts with a backlog is cut where the backlog is gone', () =
   // Thirty means with their own spread: within four standard errors of the theory.
   const error = Math.sqrt((varianceOf(means) ?? 0) / means.length);
   assert.ok(Math.abs((meanOf(means) ?? 0) - 3.2) < 4 * error, `${meanOf(means)} ± ${error}`);
+});
+
+test('a series that falls to its level at one place is cut there, to the value', () => {
+  const series = [...Array<number>(50).fill(9), ...Array<number>(103).fill(2)];
+  assert.deepEqual(warmUpCut(series), { cut: 50, mean: 2, settled: true });
 });
 
 test('a series that goes on rising has not settled', () => {
@@ -204,6 +217,19 @@ test('a step is found at its place, with both levels', () => {
   assert.equal(changePoints(series)[0]?.at, 40);
 });
 
+test('several changes each have the levels of their own segments', () => {
+  const series = [10, 14, 8].flatMap((level) => Array<number>(20).fill(level));
+  const die = dice(3, 'steps');
+  const changes = changePoints(series.map((value) => value + 0.3 * die.normal()));
+  assert.deepEqual(
+    changes.map(({ at, before, after }) => [at, Math.round(before), Math.round(after)]),
+    [
+      [20, 10, 14],
+      [40, 14, 8],
+    ],
+  );
+});
+
 test('the interval for a place holds it as often as it says', () => {
   assertCoverage(300, 0.95, (die) => {
     const series = draws(100, () => die.normal()).map((value, index) => value + (index < 60 ? 0 : 1.5));
@@ -223,6 +249,12 @@ test('noise alone has hardly ever a change', () => {
         { sigma: 1 },
       ).length === 0,
   );
+  // The noise is taken from the series itself, and is as uncertain as that is long.
+  assertCoverage(200, 0.95, (die) => changePoints(draws(120, () => 40 + 7 * die.normal())).length === 0);
+  assertCoverage(200, 0.95, (die) => {
+    const series = draws(60, () => 7 * die.normal()).map((value, index) => value + (index < 30 ? 0 : 14));
+    return changePoints(series).length > 0;
+  });
   assert.deepEqual(changePoints([5, 5, 5, 5, 5, 5, 5, 5]), []);
   assert.deepEqual(changePoints([1, 2]), []);
 });

@@ -83,6 +83,15 @@ test('the tail is smooth where its formula has a hole: one server fewer would be
   close(beside.timeAbove(1.5), queue.timeAbove(1.5), 'beside it', 1e-6);
 });
 
+test('the wait is nothing for those who find a server, and exponential for the rest', () => {
+  const queue = steady(8, 160, 25);
+  assert.equal(queue.waitAbove(-1), 1);
+  close(queue.waitAbove(0), 0.457645, 'who waits');
+  close(queue.waitAbove(0.02), 0.457645 * Math.exp(-0.8), 'who waits 20 ms');
+  assert.equal(queue.timeAbove(0), 1);
+  close(queue.utilisation, 0.8, 'utilisation');
+});
+
 test('the mean is the area under the tail', () => {
   for (const [servers, arrivals] of [
     [1, 0.7],
