@@ -99,9 +99,11 @@ function tell(
     return undefined;
   };
   const result = parser.execute(bytes);
+  const end = result instanceof Error ? undefined : parser.finish();
+  // Its memory is not the collector's.
+  parser.close();
   if (result instanceof Error)
     return { messages, refusal: code(result), stopped: Number(Reflect.get(result, 'bytesParsed')) };
-  const end = parser.finish();
   return { messages, refusal: end instanceof Error ? code(end) : undefined, stopped: result };
 }
 
@@ -115,6 +117,7 @@ interface Parser {
   initialize(kind: number, owner: object): void;
   execute(bytes: Uint8Array): number | Error;
   finish(): undefined | Error;
+  close(): void;
 }
 
 interface HttpCommon {
