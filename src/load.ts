@@ -1,4 +1,6 @@
 // load: a scenario's demand on real sockets. Acts.
 
 export * from './load/contract.ts';
+export { machineLimits } from './load/machine-limits.ts';
+export { type MachineLimits, preflight, type Shortage } from './load/preflight.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';

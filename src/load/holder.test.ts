@@ -12,8 +12,8 @@ interface Held {
   readonly engine: ImaginedEngine;
   readonly run: LoadRun;
   /** Lets the time come and tells what the span since the last time was like. */
-  until(milliseconds: number): HeldSnapshot;
-  open(): readonly ImaginedSocket[];
+  readonly until: (milliseconds: number) => HeldSnapshot;
+  readonly open: () => readonly ImaginedSocket[];
 }
 
 function hold(group: Partial<HeldGroup>, onConnect = (socket: ImaginedSocket): void => socket.open()): Held {

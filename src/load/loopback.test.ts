@@ -33,18 +33,20 @@ async function load(plan: LoadGroup, patience = seconds(5), grace = seconds(5)):
   const run = startLoad({ groups: [plan], seed: 1 }, engine);
   const begun = engine.now();
   const errors: Record<string, number> = {};
-  let ended = 0;
-  const count = (): void => {
+  /** Requests that ended since the last count. */
+  const count = (): number => {
     const second = run.snapshot().groups[0];
-    ended += second?.answered ?? 0;
+    let ended = second?.answered ?? 0;
     for (const [kind, times] of Object.entries(second?.errors ?? {})) {
       errors[kind] = (errors[kind] ?? 0) + times;
       ended += times;
     }
+    return ended;
   };
+  let ended = 0;
   while (ended < 40 && engine.now() - begun < patience) {
     await new Promise<void>((resolve) => engine.alarm(after(engine.now(), ms(10)), () => resolve()));
-    count();
+    ended += count();
   }
   const took = ns(engine.now() - begun);
   const result = await run.stop(grace);
