@@ -1,1 +1,10 @@
-export {};
+// diagnose: theories, what each predicts, the audit, the verdict, the next experiment. Pure; sees records only.
+
+export { type AuditRow, type Result, type Standing, type TheorySummary } from './diagnose/audit.ts';
+export { complaints, type DataCheck } from './diagnose/checks.ts';
+export { type Diagnosis, diagnose, explainTheory, type Verdict } from './diagnose/diagnose.ts';
+export { type PlannedExperiment, planExperiments } from './diagnose/plan.ts';
+export type { SeenPhase, SeenRecord } from './diagnose/seen.ts';
+export { type PhaseSummary, type ReplicaSummary } from './diagnose/summary.ts';
+export { theories } from './diagnose/theories.ts';
+export type { Bearing, Pattern, Slug, Theory } from './diagnose/theory.ts';

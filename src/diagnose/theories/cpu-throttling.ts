@@ -1,0 +1,74 @@
+// CPU throttling: the kernel stops a group of processes that has used up its quota until the next period. Every slow replica
+// is suspected of it, and the counters settle the matter: what was not throttled was not slowed by throttling.
+//
+// To explain a worker time that is longer by the factor f, the replica must have stood still for 1 − 1/f of the time it
+// worked.
+
+import type { Evidence } from '../evidence.ts';
+import { replicaOf, slownessFor } from '../evidence.ts';
+import { missing, slowness, throttledShare } from '../measures.ts';
+import type { Claim, Finding, Theory } from '../theory.ts';
+import { percent, wholePercent } from '../wording.ts';
+
+export const cpuThrottling: Theory = {
+  slug: 'cpu-throttling',
+  pattern: 'cpu-throttling',
+  title: 'CPU throttling: the replica’s CPU quota is used up',
+  mechanism:
+    'A quota of CPU time per period (100 ms as a rule) is used up early by several runnable threads; then the kernel lets the ' +
+    'whole group stand until the period ends. Worker time grows by those pauses, although the average use of CPU looks low.',
+  lookAlikes: ['slow-replica', 'convoy'],
+  predict: (evidence) => [countersMove(evidence), enoughToExplain(evidence)],
+  foresee: () => [],
+  refutedBy: 'Flat counters: `nr_throttled` and `throttled_usec` do not grow while the replica is slow.',
+  provedBy: 'Counters that grow during the symptom, by enough to explain how much longer the work takes.',
+  fix: 'Raise or remove the quota, or run fewer threads than it allows.',
+  experiments: [],
+  verdict,
+};
+
+function countersMove(evidence: Evidence): Claim {
+  const hot = evidence.suspect;
+  const factor = slownessFor(evidence, hot)?.ratio.value;
+  const needed = factor === undefined ? 0.02 : Math.max(0.02, 0.5 * (1 - 1 / factor));
+  return {
+    key: `throttled ${hot ?? ''}`,
+    says: `${hot ?? 'The slow one'} is stopped by its quota at least ${percent(needed)} of the time${factor === undefined ? '' : `, half of what a worker time longer by ${wholePercent(factor - 1)} would take`}.`,
+    predicted: { low: needed, unit: 'share' },
+    measure: throttledShare(hot),
+    refutes: 'Counters that stand still.',
+    bearing: 'necessary',
+  };
+}
+
+function enoughToExplain(evidence: Evidence): Claim {
+  const hot = evidence.suspect;
+  const throttled = replicaOf(evidence.baseline, hot)?.throttledShare;
+  return {
+    key: `slowness ${hot ?? ''}`,
+    says: 'The pauses are as long as the work is longer.',
+    predicted:
+      throttled === undefined
+        ? { missing: missing.throttling }
+        : throttled < 0.05
+          ? { missing: 'throttling in the first place' }
+          : { low: 1 / (1 - 0.5 * Math.min(0.9, throttled)), unit: 'times' },
+    measure: slowness(hot),
+    refutes: 'Work that takes no longer than elsewhere.',
+    bearing: 'sufficient',
+  };
+}
+
+function verdict(evidence: Evidence): Finding {
+  const hot = evidence.suspect ?? 'one replica';
+  const throttled = replicaOf(evidence.baseline, hot)?.throttledShare ?? 0;
+  const factor = slownessFor(evidence, hot)?.ratio.value ?? 1;
+  return {
+    culprit: hot,
+    sentence: `${hot} is stopped by its CPU quota ${percent(throttled)} of the time, and its work takes ${factor.toFixed(2)} times as long as its siblings’.`,
+    arithmetic: [
+      `to explain ${factor.toFixed(2)} ×: 1 − 1/${factor.toFixed(2)} = ${percent(1 - 1 / factor)} of the time; measured ${percent(throttled)}`,
+    ],
+    fix: cpuThrottling.fix,
+  };
+}
