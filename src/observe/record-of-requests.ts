@@ -9,8 +9,9 @@
 // What a log does not say (workers, busy time, who the clients are) stays absent.
 
 import { type Duration, ms, seconds } from '../base.ts';
-import type { ClientTick, GatewayFacts, Quantiles, RecordLine, ReplicaTick } from '../record.ts';
+import type { ClientFacts, ClientTick, GatewayFacts, Quantiles, RecordLine, ReplicaTick } from '../record.ts';
 import { Histogram } from '../stats.ts';
+import { type Backlog, backlogs, backlogThreshold } from './backlog.ts';
 import { countError, type SeenRequest } from './seen.ts';
 
 export interface ForeignFacts {
@@ -46,12 +47,16 @@ export function recordOfRequests(requests: readonly SeenRequest[], facts: Foreig
       at_ns: 0,
       services: [{ name: facts.service, role: 'service', replicas: replicas.map((id) => ({ id })) }],
       gateway: facts.gateway,
-      clients: [{ group: 'clients', via: 'gateway', service: facts.service }],
+      clients: [{ group: 'clients', via: 'gateway', service: facts.service, ...turnarounds(requests) }],
     },
     { kind: 'phase', at_ns: 0, name: 'baseline', measure_from_ns: nsOf(span.fromMs - origin) },
   ];
   const ticks = Math.max(1, Math.floor((span.toMs - origin) / tickLength));
   const buckets = bucketRequests(requests, origin, ticks);
+  const threshold = backlogThreshold(requests, replicas);
+  const waiting = new Map(
+    replicas.map((id) => [id, backlogs(requests, id, threshold, { origin, length: tickLength, count: ticks })]),
+  );
   for (let index = 0; index < ticks; index++) {
     const from = origin + index * tickLength;
     const bucket = buckets[index] ?? emptyBucket();
@@ -60,7 +65,10 @@ export function recordOfRequests(requests: readonly SeenRequest[], facts: Foreig
       at_ns: nsOf(from - origin),
       span_ns: nsOf(tickLength),
       phase: 'baseline',
-      replicas: replicas.map((id) => replicaTick(id, bucket, from)),
+      replicas: replicas.map((id) => ({
+        ...replicaTick(id, bucket, from),
+        ...backlogFields(waiting.get(id)?.[index]),
+      })),
       clients: [clientTick(bucket, from)],
     });
   }
@@ -90,6 +98,34 @@ function bucketRequests(requests: readonly SeenRequest[], origin: number, ticks:
   return buckets;
 }
 
+/**
+ * How soon each connection asks again after its answer. Only connections that never have two requests at once are users in
+ * the sense of a closed loop; where one carries several, nothing is said.
+ */
+function turnarounds(requests: readonly SeenRequest[]): Partial<ClientFacts> {
+  const byClient = new Map<string, SeenRequest[]>();
+  for (const request of requests) {
+    if (request.client === undefined || request.stepMs > 1) return {};
+    const own = byClient.get(request.client);
+    if (own === undefined) byClient.set(request.client, [request]);
+    else own.push(request);
+  }
+  const gaps = new Histogram();
+  for (const own of byClient.values()) {
+    own.sort((one, other) => one.startMs - other.startMs);
+    for (let index = 1; index < own.length; index++) {
+      const gap = (own[index]?.startMs ?? 0) - (own[index - 1]?.endMs ?? 0);
+      // Milliseconds are rounded on both sides: one of them may stand before the other.
+      if (gap < -2) return {};
+      gaps.record(durationOf(gap));
+    }
+  }
+  const median = gaps.quantile(0.5)?.value;
+  const late = gaps.quantile(0.9)?.value;
+  if (median === undefined || late === undefined) return {};
+  return { connections: byClient.size, turnaround_p50_ns: median, turnaround_p90_ns: late };
+}
+
 function replicaTick(id: string, bucket: Bucket, from: number): ReplicaTick {
   const ended = bucket.ended.filter((request) => request.replica === id);
   const errors: Record<string, number> = {};
@@ -107,6 +143,11 @@ function replicaTick(id: string, bucket: Bucket, from: number): ReplicaTick {
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     ...(quantiles === undefined ? {} : { latency: quantiles }),
   };
+}
+
+function backlogFields(backlog: Backlog | undefined): Partial<ReplicaTick> {
+  if (backlog === undefined || backlog.milliseconds === 0) return {};
+  return { backlogged_ns: nsOf(backlog.milliseconds), backlogged_finished: backlog.finished };
 }
 
 function clientTick(bucket: Bucket, from: number): ClientTick {

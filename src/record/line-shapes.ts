@@ -84,6 +84,9 @@ const client = object<ClientFacts>({
   service: optional(text),
   demand: optional(demand),
   timeout_ns: optional(amount),
+  connections: optional(amount),
+  turnaround_p50_ns: optional(amount),
+  turnaround_p90_ns: optional(amount),
 });
 
 const topology = object<TopologyLine>({
@@ -156,6 +159,8 @@ const replicaTick = object<ReplicaTick>({
   queue_mean: optional(number),
   service_sum_ns: optional(number),
   service_count: optional(number),
+  backlogged_ns: optional(amount),
+  backlogged_finished: optional(amount),
   cpu_ns: optional(number),
   throttled_ns: optional(number),
   throttled_periods: optional(number),

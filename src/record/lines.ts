@@ -109,6 +109,11 @@ export interface ClientFacts {
   readonly service?: string;
   readonly demand?: DemandFacts;
   readonly timeout_ns?: number;
+  /** Connections that the group used, and the time from an answer on one of them to its next request: a user who waits for
+   * the answer and goes on at once has next to none. Observed, where a log tells connections apart. */
+  readonly connections?: number;
+  readonly turnaround_p50_ns?: number;
+  readonly turnaround_p90_ns?: number;
 }
 
 export type DemandFacts =
@@ -206,6 +211,10 @@ export interface ReplicaTick {
    * service time, free of queueing. */
   readonly service_sum_ns?: number;
   readonly service_count?: number;
+  /** Time in the span with so many inside that work was surely waiting, and how many finished in that time: their ratio is
+   * the time between two answers of a busy replica, 1 ÷ its capacity, as seen from outside. */
+  readonly backlogged_ns?: number;
+  readonly backlogged_finished?: number;
   readonly cpu_ns?: number;
   readonly throttled_ns?: number;
   readonly throttled_periods?: number;

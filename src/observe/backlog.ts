@@ -1,0 +1,100 @@
+// How fast a replica is when it has work waiting, seen from outside.
+//
+// A log knows neither workers nor service times, but it knows at every instant how many requests are inside a replica.
+// While more are inside than it has workers, all workers are busy and answers leave at its capacity c, however long the
+// queue. So of the time with at least T inside:
+//
+//   c = answers that left while at least T were inside ÷ time with at least T inside
+//
+// T is not known to be as large as the pool. Where it is smaller, some of that time had idle workers and c comes out too
+// low, which only ever makes the less loaded replicas look slower and so hides a slow one; it never accuses one. T is taken
+// as high as the least loaded replica allows: what it exceeds for three tenths of the time.
+
+import type { SeenRequest } from './seen.ts';
+
+export interface Backlog {
+  readonly milliseconds: number;
+  readonly finished: number;
+}
+
+/** The threshold T for these replicas: requests inside, at least 3. */
+export function backlogThreshold(requests: readonly SeenRequest[], replicas: readonly string[]): number {
+  const levels = replicas.map((id) => levelExceeded(stepsOf(requests, id), 0.3)).filter((level) => level > 0);
+  return Math.max(3, Math.min(...levels));
+}
+
+/** For each span of `length` milliseconds from `origin`: how long `replica` had at least `threshold` inside, and how many
+ * finished meanwhile. */
+export function backlogs(
+  requests: readonly SeenRequest[],
+  replica: string,
+  threshold: number,
+  spans: { readonly origin: number; readonly length: number; readonly count: number },
+): Backlog[] {
+  const found = Array.from({ length: spans.count }, () => ({ milliseconds: 0, finished: 0 }));
+  let level = 0;
+  let at = spans.origin;
+  for (const step of stepsOf(requests, replica)) {
+    if (level >= threshold) {
+      addTime(found, spans, at, step.at);
+      if (step.by < 0) {
+        const span = found[Math.floor((step.at - spans.origin) / spans.length)];
+        if (span !== undefined) span.finished += 1;
+      }
+    }
+    level += step.by;
+    at = step.at;
+  }
+  return found;
+}
+
+interface Step {
+  readonly at: number;
+  readonly by: 1 | -1;
+}
+
+/** Beginnings and ends in order; at the same millisecond the ends come first. */
+function stepsOf(requests: readonly SeenRequest[], replica: string): Step[] {
+  const steps: Step[] = [];
+  for (const request of requests) {
+    if (request.replica !== replica) continue;
+    steps.push({ at: request.handedMs, by: 1 }, { at: request.endMs, by: -1 });
+  }
+  return steps.sort((one, other) => one.at - other.at || one.by - other.by);
+}
+
+/** The highest level that is reached or exceeded for at least this share of the time. */
+function levelExceeded(steps: readonly Step[], share: number): number {
+  const times: number[] = [];
+  let level = 0;
+  let at = steps[0]?.at ?? 0;
+  let whole = 0;
+  for (const step of steps) {
+    const index = Math.max(0, level);
+    times[index] = (times[index] ?? 0) + step.at - at;
+    whole += step.at - at;
+    level += step.by;
+    at = step.at;
+  }
+  let above = 0;
+  for (let index = times.length - 1; index >= 0; index--) {
+    above += times[index] ?? 0;
+    if (above >= share * whole) return index;
+  }
+  return 0;
+}
+
+function addTime(
+  found: { milliseconds: number }[],
+  spans: { readonly origin: number; readonly length: number },
+  from: number,
+  to: number,
+): void {
+  for (let at = from; at < to;) {
+    const index = Math.floor((at - spans.origin) / spans.length);
+    const end = Math.min(to, spans.origin + (index + 1) * spans.length);
+    const span = found[index];
+    if (span !== undefined) span.milliseconds += end - at;
+    at = end;
+  }
+}
