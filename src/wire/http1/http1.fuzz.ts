@@ -116,6 +116,8 @@ const weGoOnThough: Readonly<Record<string, (scene: Scene) => boolean>> = {
   HPE_INVALID_CONTENT_LENGTH: (at) => lengthsAgree(at.head) || hasNoBody(at) || inTrailers(at),
   // A tab after `chunked` is white space like any other; llhttp knows only the space.
   HPE_INVALID_TRANSFER_ENCODING: (at) => /:[ \t]*chunked[ \t]*\t[ \t]*\r/i.test(at.head) || hasNoBody(at),
+  // An interim response with a coding: llhttp waits for chunks, except after 100.
+  HPE_INVALID_EOF_STATE: hasNoBody,
   // White space before the colon, which RFC 9112 section 5.1 has recipients of responses take away.
   HPE_INVALID_HEADER_TOKEN: ({ line, message }) => isAnswer(message) && /^[!-~]+[ \t]+:/.test(line),
   // An error behind a request for another protocol is kept quiet by Node, which thinks that it is not HTTP any more.
@@ -149,7 +151,9 @@ function lengthsAgree(head: string): boolean {
 }
 
 /** Where there is no body whatever the fields say, their contradictions decide nothing. */
-const hasNoBody = ({ message }: Scene): boolean => /^(1..|204|304) /.test(message) || / 1\.. ""$/.test(message);
+function hasNoBody({ message }: Scene): boolean {
+  return /^(1..|204|304) /.test(message) || / 1\.. ""$/.test(message);
+}
 
 /** What must not stand in trailers is dropped, and was never part of the decision where the message ends. */
 const inTrailers = ({ head }: Scene): boolean => !/^\s*(\S+ \S+ HTTP\/1\.|HTTP\/1\.)/.test(head);
