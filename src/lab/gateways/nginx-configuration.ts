@@ -57,7 +57,7 @@ export function nginxConfiguration(settings: GatewaySettings, place: NginxPlace)
     ...temporaryFolders.map((name) => `    ${name}_temp_path ${place.folder}/${name};`),
     `    upstream ${service} {`,
     ...methods[settings.policy].map((line) => `        ${line}`),
-    ...endpoints.map(({ host, port }) => `        server ${host}:${port} ${fitness};`),
+    ...endpoints.map(({ id, host, port }) => `        server ${host}:${port} ${fitness}; # ${id}`),
     '        keepalive 1024;',
     '        keepalive_requests 1000000000;',
     '    }',
