@@ -1,6 +1,8 @@
 // policy: who gets the next request, who is fit for it, whether to try again, until when. Pure.
 
+// Who gets it.
 export * from './policy/balance/balancer.ts';
+export { boundedLoad } from './policy/balance/bounded-load.ts';
 export {
   balancerByName,
   balancerNames,
@@ -8,11 +10,28 @@ export {
   type BalancerName,
   type BalancerOptions,
 } from './policy/balance/by-name.ts';
+export { type ByPriority, byPriority, type ByPriorityOptions } from './policy/balance/by-priority.ts';
+export { hashText } from './policy/balance/hash.ts';
 export { leastRequest, type LeastRequestOptions } from './policy/balance/least-request.ts';
+export { maglev, type MaglevOptions } from './policy/balance/maglev.ts';
+export { peakEwma, type PeakEwmaOptions } from './policy/balance/peak-ewma.ts';
 export { pickFirst } from './policy/balance/pick-first.ts';
+export { prequal, type PrequalOptions, type ProbingBalancer, type Reading } from './policy/balance/prequal.ts';
+export { type LevelHealth, type LevelLoad, priorityLoads, type PriorityOptions } from './policy/balance/priority.ts';
 export { random } from './policy/balance/random.ts';
+export { rendezvous } from './policy/balance/rendezvous.ts';
+export { ringHash } from './policy/balance/ring-hash.ts';
 export { roundRobin } from './policy/balance/round-robin.ts';
+export { slowStartFactor, type SlowStartOptions, warmingFleet } from './policy/balance/slow-start.ts';
+export { smoothRoundRobin } from './policy/balance/smooth-round-robin.ts';
+export { type ApertureOptions, deterministicAperture, randomSubset } from './policy/balance/subset.ts';
+export { weightedRoundRobin } from './policy/balance/weighted-round-robin.ts';
+export { localShare, type ZoneAware, zoneAware, type ZoneAwareOptions } from './policy/balance/zone-aware.ts';
+
+// Who is fit for it.
 export { ActiveCheck, type ActiveCheckSettings, type HealthChange } from './policy/health/active.ts';
+
+// Whether to try again.
 export { backOff, type BackOffOptions } from './policy/retry/back-off.ts';
 export { RetryBudget, type RetryBudgetOptions } from './policy/retry/budget.ts';
 export { isIdempotent } from './policy/retry/idempotent.ts';

@@ -3,6 +3,7 @@
 
 import { assert, type Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
+import { Level } from '../stats.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 
 export type EndpointErrorKind =
@@ -37,7 +38,6 @@ export class LiveEndpoint {
   healthy = true;
   /** Attempts sent here since the start, each retry counted. */
   requests = 0;
-  inFlight = 0;
   /** Connections open or being opened. */
   connections = 0;
   readonly errors: Record<EndpointErrorKind, number> = {
@@ -50,27 +50,26 @@ export class LiveEndpoint {
     timeout: 0,
     'cut-off': 0,
   };
-  #inFlightNs = 0;
-  #changedAt: Instant;
+  readonly #inFlight: Level;
 
   constructor(endpoint: Endpoint, now: Instant) {
     this.endpoint = endpoint;
     this.pool = new EndpointPool();
-    this.#changedAt = now;
+    this.#inFlight = new Level(0, now);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.value;
   }
 
   started(now: Instant): void {
-    this.#inFlightNs += this.inFlight * (now - this.#changedAt);
-    this.#changedAt = now;
-    this.inFlight += 1;
+    this.#inFlight.change(1, now);
     this.requests += 1;
   }
 
   finished(now: Instant): void {
     assert(this.inFlight > 0, 'an attempt ends once');
-    this.#inFlightNs += this.inFlight * (now - this.#changedAt);
-    this.#changedAt = now;
-    this.inFlight -= 1;
+    this.#inFlight.change(-1, now);
   }
 
   count(kind: EndpointErrorKind): void {
@@ -79,6 +78,6 @@ export class LiveEndpoint {
 
   /** The time integral of `inFlight`, in seconds: the difference of two readings ÷ their distance is the exact mean. */
   inFlightSeconds(now: Instant): number {
-    return (this.#inFlightNs + this.inFlight * (now - this.#changedAt)) / 1e9;
+    return this.#inFlight.integralSecondsAt(now);
   }
 }

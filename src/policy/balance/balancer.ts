@@ -13,6 +13,8 @@ export interface Endpoint {
   /** Relative share, 1 by default. 0: gets nothing. */
   readonly weight: number;
   readonly zone: string | undefined;
+  /** Level on which it stands, 0 by default: higher levels wait until lower ones cannot carry the load. */
+  readonly priority?: number;
 }
 
 /** One snapshot. An endpoint's index in `endpoints` is what `pick` returns; it is valid for this snapshot only. */

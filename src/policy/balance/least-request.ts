@@ -40,7 +40,7 @@ export function leastRequest(options: LeastRequestOptions): Balancer {
 }
 
 class LeastRequest implements Balancer {
-  readonly name = 'least-request';
+  readonly name: string;
   readonly #inFlight = new InFlight();
   readonly #dice: Dice;
   readonly #full: boolean | undefined;
@@ -51,6 +51,7 @@ class LeastRequest implements Balancer {
   #scans = true;
 
   constructor(source: Dice, full: boolean | undefined, choices: number) {
+    this.name = full === false ? 'two-choices' : 'least-request';
     this.#dice = source;
     this.#full = full;
     this.#choices = choices;

@@ -10,8 +10,11 @@
 //
 // Hot: `deposit`, once a request. `withdraw` runs only for a retry.
 
-import { assert, type Duration, inSeconds, type Instant, seconds } from '../../base.ts';
-import { RecentCount } from '../recent-count.ts';
+import { assert, type Duration, inSeconds, type Instant, ns, seconds } from '../../base.ts';
+import { WindowCount } from '../../stats.ts';
+
+/** The window is exact to one of so many parts. */
+const slots = 10;
 
 export interface RetryBudgetOptions {
   /** Retries allowed for each request, 0.2 by default. */
@@ -25,8 +28,8 @@ export interface RetryBudgetOptions {
 export class RetryBudget {
   readonly #ratio: number;
   readonly #reserve: number;
-  readonly #requests: RecentCount;
-  readonly #retries: RecentCount;
+  readonly #requests: WindowCount;
+  readonly #retries: WindowCount;
 
   constructor(options: RetryBudgetOptions = {}) {
     const window = options.window ?? seconds(10);
@@ -34,8 +37,8 @@ export class RetryBudget {
     assert(this.#ratio >= 0, 'a retry budget is a share of the requests, not less than none');
     this.#reserve = (options.minPerSecond ?? 10) * inSeconds(window);
     assert(this.#reserve >= 0, 'a retry budget has a reserve of none or more');
-    this.#requests = new RecentCount({ window });
-    this.#retries = new RecentCount({ window });
+    this.#requests = new WindowCount(ns(window / slots), slots);
+    this.#retries = new WindowCount(ns(window / slots), slots);
   }
 
   /** A request has come in (not one of its retries). */
@@ -52,6 +55,6 @@ export class RetryBudget {
 
   /** Retries that would fit now. Never negative. */
   left(now: Instant): number {
-    return Math.max(0, this.#ratio * this.#requests.sum(now) + this.#reserve - this.#retries.sum(now));
+    return Math.max(0, this.#ratio * this.#requests.totalAt(now) + this.#reserve - this.#retries.totalAt(now));
   }
 }
