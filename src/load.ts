@@ -3,4 +3,5 @@
 export * from './load/contract.ts';
 export { machineLimits } from './load/machine-limits.ts';
 export { type MachineLimits, preflight, type Shortage } from './load/preflight.ts';
+export { type CrewOptions, startCrew } from './load/crew.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';

@@ -9,7 +9,7 @@ export { type Overrides, withOverrides } from './scenario/override.ts';
 export { burstyRate, type Bursts } from './scenario/pace/bursty.ts';
 export { constantRate } from './scenario/pace/constant.ts';
 export type { RateCurve } from './scenario/pace/curve.ts';
-export { evenly, type Pacer, pacerOf, waitFor } from './scenario/pace/pacer.ts';
+export { evenly, type PacedDemand, type Pacer, pacerOf, waitFor } from './scenario/pace/pacer.ts';
 export { poisson } from './scenario/pace/poisson.ts';
 export { type Ramp, rampingRate } from './scenario/pace/ramping.ts';
 export { type RateStage, stagedRate } from './scenario/pace/stages.ts';

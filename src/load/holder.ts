@@ -12,10 +12,9 @@
 
 import { assert, between, type Duration, type Instant, instantAt, ms, ns, seconds } from '../base.ts';
 import type { Alarm, Engine, NetError, Socket, SocketHandler } from '../net.ts';
-import { Histogram } from '../stats.ts';
-import type { Dial, HeldGroup, HeldResult, HeldSnapshot } from './contract.ts';
+import type { Dial, HeldGroup } from './contract.ts';
 import { dialAt } from './dial.ts';
-import { quantilesOf } from './quantiles.ts';
+import { HoldCounts, type HeldCut } from './hold-counts.ts';
 
 const look = ms(2);
 /** Opened in one look, at most. */
@@ -59,21 +58,12 @@ export class Holder implements SocketHandler {
     return { noFiles: count('no-files'), noPorts: count('no-ports') };
   }
 
-  snapshot(now: Instant): HeldSnapshot {
-    const recent = this.#recent;
-    this.#settled.add(recent);
+  /** What happened since the last cut, and how things stand. */
+  cut(now: Instant): HeldCut {
+    const counts = this.#recent;
+    this.#settled.add(counts);
     this.#recent = new HoldCounts();
-    return {
-      group: this.#group.group,
-      asked: Math.round(dialAt(this.#group.held, this.#begun, now)),
-      held: this.#open.size,
-      connecting: this.#connecting,
-      opened: recent.opened,
-      newAsked: recent.asked,
-      errors: Object.fromEntries(recent.errors),
-      lost: recent.lost,
-      connect: quantilesOf(recent.connect),
-    };
+    return { asked: this.#asked(now), held: this.#open.size, connecting: this.#connecting, counts };
   }
 
   measure(): void {
@@ -88,21 +78,12 @@ export class Holder implements SocketHandler {
     this.#alarm?.cancel();
   }
 
-  /** Closes everything and says what it came to. */
-  finish(): HeldResult {
+  /** Closes everything and says what it came to since `measure`. */
+  finish(now: Instant): HeldCut {
     this.#settled.add(this.#recent);
-    const heldAtEnd = this.#open.size;
+    const end = { asked: this.#asked(now), held: this.#open.size, connecting: this.#connecting, counts: this.#settled };
     this.#open.dropAll();
-    const { heldMost, opened, lost, errors, connect } = this.#settled;
-    return {
-      group: this.#group.group,
-      heldMost,
-      heldAtEnd,
-      opened,
-      lost,
-      errors: Object.fromEntries(errors),
-      connect: quantilesOf(connect),
-    };
+    return end;
   }
 
   onOpen(socket: Socket, now: Instant): void {
@@ -251,25 +232,3 @@ interface Place {
 
 const isPlace = (context: unknown): context is Place =>
   typeof context === 'object' && context !== null && 'place' in context;
-
-class HoldCounts {
-  asked = 0;
-  opened = 0;
-  lost = 0;
-  heldMost = 0;
-  readonly errors = new Map<string, number>();
-  readonly connect = new Histogram();
-
-  error(kind: string): void {
-    this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1);
-  }
-
-  add(other: HoldCounts): void {
-    this.asked += other.asked;
-    this.opened += other.opened;
-    this.lost += other.lost;
-    this.heldMost = Math.max(this.heldMost, other.heldMost);
-    for (const [kind, count] of other.errors) this.errors.set(kind, (this.errors.get(kind) ?? 0) + count);
-    this.connect.add(other.connect);
-  }
-}

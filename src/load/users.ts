@@ -18,6 +18,7 @@ import type { LoadTarget } from './contract.ts';
 import type { Dispatch, Ending, Source } from './dispatch.ts';
 import { RendezvousPoint } from './rendezvous-point.ts';
 import { type LiveStep, liveSteps, Session } from './session.ts';
+import type { Share } from './share.ts';
 
 /** Least pause after a connection that could not be opened, or a step that could not be put together. */
 const restAfterFutile = ms(100);
@@ -26,6 +27,7 @@ export class Users implements Source {
   readonly #demand: ClosedDemand;
   readonly #dispatch: Dispatch;
   readonly #engine: Engine;
+  readonly #share: Share;
   readonly #targets: readonly LoadTarget[];
   /** By user: the step that it takes next. */
   readonly #steps: Int32Array;
@@ -46,10 +48,12 @@ export class Users implements Source {
   #alarmAt: number = Infinity;
   #ended = false;
 
-  constructor(demand: ClosedDemand, dispatch: Dispatch, engine: Engine) {
+  /** `share`: which of all users these are, for their numbers. */
+  constructor(demand: ClosedDemand, dispatch: Dispatch, engine: Engine, share: Share) {
     this.#demand = demand;
     this.#dispatch = dispatch;
     this.#engine = engine;
+    this.#share = share;
     this.#targets = dispatch.group.targets;
     this.#steps = new Int32Array(demand.users);
     this.#begun = new Float64Array(demand.users);
@@ -58,7 +62,7 @@ export class Users implements Source {
     const cookies = demand.cookies === true;
     this.#live = liveSteps(demand.flow, cookies);
     const sessions = this.#live === undefined ? 0 : demand.users;
-    this.#sessions = Array.from({ length: sessions }, (_, user) => new Session(user, cookies));
+    this.#sessions = Array.from({ length: sessions }, (_, user) => new Session(user * share.of + share.index, cookies));
     this.#rendezvous = demand.flow.map(({ rendezvous }) =>
       rendezvous === undefined ? undefined : new RendezvousPoint(rendezvous, engine, this.#ask),
     );
@@ -66,7 +70,10 @@ export class Users implements Source {
 
   begin(now: Instant): void {
     const { users, think } = this.#demand;
-    for (let user = 0; user < users; user++) this.#dueAfter(ns((think * user) / users), user, now);
+    const { index, of } = this.#share;
+    for (let user = 0; user < users; user++) {
+      this.#dueAfter(ns((think * (user * of + index)) / (users * of)), user, now);
+    }
   }
 
   opened(): void {}

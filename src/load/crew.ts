@@ -1,0 +1,217 @@
+// Several threads, one truth: a plan shared out between workers that begin at one instant of one clock, whose counts are
+// merged exactly. The union of the workers' schedules is the plan's schedule, and the sum of their ledgers is its ledger.
+//
+// Workers cut their counts at the same instants (every tenth of a second). A round counts when all who are alive have sent
+// it, so that a snapshot never mixes a second of one with half a second of another; it is a tenth of a second old at most.
+//
+// A worker that is lost takes its share of the load with it. The run goes on and says so: its numbers up to the last round
+// are kept, and the result names the loss among its limits.
+
+import { Worker } from 'node:worker_threads';
+import { after, assert, type Duration, formatDuration, type Instant, instantAt, ms, ns } from '../base.ts';
+import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts';
+import type { DriverCut, DriverEnd } from './driver.ts';
+import { laterCut, mergedCut, mergedEnd } from './merge.ts';
+import { ReplicaNames } from './replica-names.ts';
+import { Tally } from './tally.ts';
+import { resultOf, snapshotOf } from './views.ts';
+import { cutOf, endOf } from './wire-data.ts';
+import type { FromWorker, ToWorker, WorkerSetting } from './worker.ts';
+
+export interface CrewOptions {
+  readonly workers: number;
+}
+
+const round = ms(100);
+/** From "all are ready" to the common beginning: long enough for the message to reach everybody. */
+const lead = ms(30);
+
+/** Starts the plan's demand on so many threads of their own; resolves when it has begun. Instants in the snapshots count from
+ * when the crew was made. */
+export async function startCrew(plan: LoadPlan, options: CrewOptions): Promise<LoadRun> {
+  assert(Number.isInteger(options.workers) && options.workers > 0, 'a crew has a whole number of workers');
+  const crew = new Crew(plan, options.workers);
+  await crew.begin();
+  return crew;
+}
+
+class Crew implements LoadRun {
+  readonly #plan: LoadPlan;
+  readonly #names = new ReplicaNames();
+  readonly #members: readonly Member[];
+  readonly #clockStart = process.hrtime.bigint();
+  /** Rounds merged so far, and what they amount to since the last snapshot. */
+  #rounds = 0;
+  #recent: DriverCut | undefined;
+  #begun: Instant = instantAt(0);
+  #lastSnapshot: Instant = instantAt(0);
+  #stopping = false;
+
+  constructor(plan: LoadPlan, workers: number) {
+    this.#plan = plan;
+    this.#members = Array.from(
+      { length: workers },
+      (_, index) => new Member({ plan, share: { index, of: workers }, clockStart: this.#clockStart, round }, this),
+    );
+  }
+
+  get names(): ReplicaNames {
+    return this.#names;
+  }
+
+  now(): Instant {
+    return instantAt(Number(process.hrtime.bigint() - this.#clockStart));
+  }
+
+  async begin(): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.ready));
+    const at = after(this.now(), lead);
+    this.#begun = at;
+    this.#lastSnapshot = at;
+    for (const member of this.#members) member.tell({ kind: 'begin', at });
+  }
+
+  /** A worker has sent a round, or is lost: merges whatever is complete now. */
+  advance(): void {
+    for (;;) {
+      const cuts: DriverCut[] = [];
+      for (const member of this.#members) {
+        const cut = member.rounds[this.#rounds];
+        if (cut === undefined && member.state === 'working') return;
+        if (cut !== undefined) cuts.push(cut);
+      }
+      if (cuts.length === 0) return;
+      for (const member of this.#members) member.rounds[this.#rounds] = undefined;
+      this.#rounds += 1;
+      const merged = mergedCut(cuts, this.#plan.groups.length, (this.#plan.held ?? []).length);
+      this.#recent = this.#recent === undefined ? merged : laterCut(this.#recent, merged);
+    }
+  }
+
+  snapshot(): LoadSnapshot {
+    const cut = this.#recent ?? mergedCut([], this.#plan.groups.length, (this.#plan.held ?? []).length);
+    this.#recent = undefined;
+    const at = instantAt(Math.max(this.#lastSnapshot, cut.at));
+    this.#lastSnapshot = at;
+    return snapshotOf(this.#plan, { ...cut, at }, this.#names);
+  }
+
+  measure(): void {
+    for (const member of this.#members) member.measure();
+  }
+
+  async stop(grace: Duration): Promise<LoadResult> {
+    assert(!this.#stopping, 'a run is stopped once');
+    this.#stopping = true;
+    const ends = await Promise.all(this.#members.map((member) => member.stop(grace)));
+    const lost = this.#members.flatMap((member) => member.loss(this.#begun));
+    const end = mergedEnd(ends, this.#plan.groups.length, (this.#plan.held ?? []).length);
+    return resultOf(this.#plan, { ...end, limits: [...lost, ...end.limits] }, this.#names);
+  }
+}
+
+/** One worker as the crew sees it. */
+class Member {
+  readonly ready: Promise<void>;
+  state: 'working' | 'ended' | 'lost' = 'working';
+  /** By number of the round, from 0; let go of when merged. */
+  readonly rounds: (DriverCut | undefined)[] = [];
+  readonly #worker: Worker;
+  readonly #crew: Crew;
+  readonly #setting: WorkerSetting;
+  /** Since `measure`, of what has been heard: all that is left of a worker that is lost. */
+  #heard: DriverCut | undefined;
+  #end: DriverEnd | undefined;
+  #why = '';
+  #lostAt: Instant = instantAt(0);
+  #isReady: () => void = () => {};
+  #isOver: () => void = () => {};
+  readonly #over: Promise<void>;
+
+  constructor(setting: WorkerSetting, crew: Crew) {
+    this.#crew = crew;
+    this.#setting = setting;
+    this.#worker = new Worker(new URL('worker.ts', import.meta.url), { workerData: setting });
+    this.ready = new Promise((resolve) => (this.#isReady = resolve));
+    this.#over = new Promise((resolve) => (this.#isOver = resolve));
+    this.#worker.on('message', (message: FromWorker) => this.#hear(message));
+    this.#worker.on('error', (error) => this.#lose(error instanceof Error ? error.message : String(error)));
+    this.#worker.on('exit', (code) => this.#lose(`it exited with code ${code}`));
+  }
+
+  tell(message: ToWorker): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    if (this.state === 'working') this.#worker.postMessage(message);
+  }
+
+  measure(): void {
+    this.#heard = undefined;
+    this.tell({ kind: 'measure' });
+  }
+
+  /** What it came to, or what was heard of it if it is lost. */
+  async stop(grace: Duration): Promise<DriverEnd> {
+    this.tell({ kind: 'stop', grace });
+    await this.#over;
+    await this.#worker.terminate();
+    return this.#end ?? this.#remains();
+  }
+
+  loss(begun: Instant): readonly string[] {
+    if (this.state !== 'lost') return [];
+    const { index, of } = this.#setting.share;
+    const when = formatDuration(ns(Math.max(0, this.#lostAt - begun)));
+    return [`worker ${index + 1} of ${of} was lost after ${when} (${this.#why}): its share of the load ended there`];
+  }
+
+  #hear(message: FromWorker): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#isReady();
+        return;
+      case 'cut': {
+        const cut = cutOf(message.cut, this.#crew.names);
+        this.rounds[message.round - 1] = cut;
+        this.#heard = this.#heard === undefined ? cut : laterCut(this.#heard, cut);
+        this.#crew.advance();
+        return;
+      }
+      case 'end': {
+        const { limits, ...end } = endOf(message.end, this.#crew.names);
+        const { index, of } = this.#setting.share;
+        this.#end = {
+          ...end,
+          limits: limits.map((limit) => (of === 1 ? limit : `worker ${index + 1} of ${of}: ${limit}`)),
+        };
+        this.state = 'ended';
+        this.#isOver();
+        this.#crew.advance();
+      }
+    }
+  }
+
+  #lose(why: string): void {
+    if (this.state !== 'working') return;
+    this.state = 'lost';
+    this.#why = why;
+    this.#lostAt = this.#crew.now();
+    this.#isReady();
+    this.#isOver();
+    this.#crew.advance();
+  }
+
+  /** A ledger out of the last rounds: what had not ended then was in flight. Requests of the warm-up that ended after it are
+   * in there too, so that this can be off by some; the loss is told beside it. */
+  #remains(): DriverEnd {
+    const heard = this.#heard;
+    const groups = this.#setting.plan.groups.map((_, index) => {
+      const tally = new Tally();
+      const last = heard?.groups[index]?.tally;
+      if (last !== undefined) tally.add(last);
+      tally.planned = Math.max(tally.planned, tally.ended);
+      tally.inFlightAtEnd += tally.planned - tally.ended;
+      return tally;
+    });
+    return { span: heard?.span ?? ns(0), groups, held: heard?.held ?? [], limits: [] };
+  }
+}

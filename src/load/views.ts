@@ -1,0 +1,156 @@
+// Tallies as what a reader sees: the snapshot of a second, the result of a run.
+
+import { assert } from '../base.ts';
+import { type Histogram, histogramFields } from '../stats.ts';
+import type {
+  GroupSnapshot,
+  HeldResult,
+  HeldSnapshot,
+  LoadPlan,
+  LoadResult,
+  LoadSnapshot,
+  ReplicaSnapshot,
+} from './contract.ts';
+import type { DriverCut, DriverEnd } from './driver.ts';
+import type { HeldCut } from './hold-counts.ts';
+import type { InFlightSpan } from './in-flight.ts';
+import { evaluate } from './objectives.ts';
+import { quantilesOf } from './quantiles.ts';
+import type { ReplicaNames } from './replica-names.ts';
+import { Tally } from './tally.ts';
+
+export function snapshotOf(plan: LoadPlan, cut: DriverCut, names: ReplicaNames): LoadSnapshot {
+  const replicas = new Tally();
+  const groups = plan.groups.map(({ group }, index): GroupSnapshot => {
+    const { tally, inFlight } = cut.groups[index] ?? { tally: new Tally(), inFlight: nobody };
+    addReplicas(replicas, tally);
+    return groupSnapshot(group, tally, inFlight, names);
+  });
+  const held = (plan.held ?? []).flatMap(({ group }, index) => {
+    const one = cut.held[index];
+    return one === undefined ? [] : [heldSnapshot(group, one)];
+  });
+  return {
+    at: cut.at,
+    span: cut.span,
+    groups,
+    replicas: replicaSnapshots(replicas, names),
+    cpu: cut.cpu,
+    ...(held.length === 0 ? {} : { held }),
+  };
+}
+
+const nobody: InFlightSpan = { mean: 0, min: 0, max: 0 };
+
+function groupSnapshot(group: string, tally: Tally, inFlight: InFlightSpan, names: ReplicaNames): GroupSnapshot {
+  return {
+    group,
+    planned: tally.planned,
+    sent: tally.sent,
+    answered: tally.answered,
+    errors: Object.fromEntries(tally.errors),
+    inFlightMean: inFlight.mean,
+    inFlightMin: inFlight.min,
+    inFlightMax: inFlight.max,
+    latency: quantilesOf(tally.latency),
+    lag: quantilesOf(tally.lag),
+    refused: tally.refused,
+    answeredBy: answeredBy(tally, names),
+  };
+}
+
+function answeredBy(tally: Tally, names: ReplicaNames): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  tally.replicas.forEach((replica, index) => {
+    if (replica !== undefined && replica.finished > 0) counts[names.nameOf(index)] = replica.finished;
+  });
+  return counts;
+}
+
+function replicaSnapshots(tally: Tally, names: ReplicaNames): readonly ReplicaSnapshot[] {
+  const snapshots: ReplicaSnapshot[] = [];
+  tally.replicas.forEach((replica, index) => {
+    if (replica === undefined || replica.isEmpty) return;
+    snapshots.push({
+      id: names.nameOf(index),
+      finished: replica.finished,
+      errors: Object.fromEntries(replica.errors),
+      latency: quantilesOf(replica.latency),
+    });
+  });
+  return snapshots;
+}
+
+function addReplicas(into: Tally, from: Tally): void {
+  from.replicas.forEach((replica, index) => {
+    if (replica !== undefined) into.replica(index).add(replica);
+  });
+}
+
+const heldSnapshot = (group: string, { asked, held, connecting, counts }: HeldCut): HeldSnapshot => ({
+  group,
+  asked,
+  held,
+  connecting,
+  opened: counts.opened,
+  newAsked: counts.asked,
+  errors: Object.fromEntries(counts.errors),
+  lost: counts.lost,
+  connect: quantilesOf(counts.connect),
+});
+
+export function resultOf(plan: LoadPlan, end: DriverEnd, names: ReplicaNames): LoadResult {
+  const all = new Tally();
+  const ledgers: LoadResult['ledgers'][number][] = [];
+  const histograms: LoadResult['histograms'][number][] = [];
+  plan.groups.forEach(({ group }, index) => {
+    const tally = end.groups[index] ?? new Tally();
+    assert(tally.ended === tally.planned, 'every planned request has exactly one end');
+    ledgers.push(ledgerOf(group, tally));
+    for (const what of ['latency', 'service', 'lag'] as const) {
+      if (isUsed(tally[what])) histograms.push({ of: { group, what }, ...histogramFields(tally[what]) });
+    }
+    all.add(tally);
+  });
+  all.replicas.forEach((replica, index) => {
+    if (replica === undefined) return;
+    for (const what of ['latency', 'service'] as const) {
+      const of = { replica: names.nameOf(index), what };
+      if (isUsed(replica[what])) histograms.push({ of, ...histogramFields(replica[what]) });
+    }
+  });
+  const held = (plan.held ?? []).flatMap(({ group }, index) => {
+    const one = end.held[index];
+    return one === undefined ? [] : [heldResult(group, one)];
+  });
+  return {
+    ledgers,
+    histograms,
+    objectives: evaluate(plan.objectives ?? [], all, end.span),
+    limits: end.limits,
+    ...(held.length === 0 ? {} : { held }),
+  };
+}
+
+const ledgerOf = (group: string, tally: Tally): LoadResult['ledgers'][number] => ({
+  group,
+  planned: tally.planned,
+  answered: tally.answered,
+  failed: tally.failed,
+  timed_out: tally.timedOut,
+  refused: tally.refused,
+  in_flight_at_end: tally.inFlightAtEnd,
+  never_sent: tally.neverSent,
+});
+
+const heldResult = (group: string, { held, counts }: HeldCut): HeldResult => ({
+  group,
+  heldMost: counts.heldMost,
+  heldAtEnd: held,
+  opened: counts.opened,
+  lost: counts.lost,
+  errors: Object.fromEntries(counts.errors),
+  connect: quantilesOf(counts.connect),
+});
+
+const isUsed = (histogram: Histogram): boolean => histogram.count > 0 || histogram.unfinishedCount > 0;

@@ -1,0 +1,96 @@
+// A thread that drives its share of a plan. It says when it is ready, begins at the instant that it is told, sends what it
+// counted at every tenth of a second on the common clock, and its end when it is stopped.
+//
+//   crew ── begin, measure, stop ──►  worker  ── ready, cut (round 1, 2, 3, …), end ──► crew
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { after, assert, type Duration, type Instant, instantAt } from '../base.ts';
+import { nodeEngine } from '../net.ts';
+import type { LoadPlan } from './contract.ts';
+import { Driver } from './driver.ts';
+import { ReplicaNames } from './replica-names.ts';
+import { type Share, shareOf } from './share.ts';
+import { threadCpu } from './thread-cpu.ts';
+import { type CutData, cutData, type EndData, endData } from './wire-data.ts';
+
+/** What a worker is started with. */
+export interface WorkerSetting {
+  readonly plan: LoadPlan;
+  readonly share: Share;
+  /** The monotonic clock's reading, in nanoseconds, that is instant 0 for the whole crew. */
+  readonly clockStart: bigint;
+  /** Between two cuts. */
+  readonly round: Duration;
+}
+
+export type ToWorker =
+  | { readonly kind: 'begin'; readonly at: Instant }
+  | { readonly kind: 'measure' }
+  | { readonly kind: 'stop'; readonly grace: Duration };
+
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'cut'; readonly round: number; readonly cut: CutData }
+  | { readonly kind: 'end'; readonly end: EndData };
+
+function work(
+  setting: WorkerSetting,
+  tell: (message: FromWorker) => void,
+  hear: (on: (told: ToWorker) => void) => void,
+): void {
+  const { plan, share, clockStart, round } = setting;
+  const engine = nodeEngine({ clock: () => instantAt(Number(process.hrtime.bigint() - clockStart)) });
+  const names = new ReplicaNames();
+  let driver: Driver | undefined;
+  let stopping = false;
+
+  const begin = (at: Instant): void => {
+    const running = new Driver(shareOf(plan, share), { engine, cpu: threadCpu, names, share, begin: at });
+    driver = running;
+    const cut = (number: number): void => {
+      engine.alarm(instantAt(at + number * round), () => {
+        if (stopping) return;
+        tell({ kind: 'cut', round: number, cut: cutData(running.cut(), names) });
+        cut(number + 1);
+      });
+    };
+    cut(1);
+  };
+
+  const stop = async (grace: Duration): Promise<void> => {
+    assert(driver !== undefined, 'a worker that is stopped has begun');
+    stopping = true;
+    await driver.end(grace);
+    tell({ kind: 'end', end: endData(driver.finish(), names) });
+    await engine.close();
+  };
+
+  hear((told) => {
+    switch (told.kind) {
+      case 'begin':
+        engine.alarm(told.at, () => begin(told.at));
+        return;
+      case 'measure':
+        driver?.measure();
+        return;
+      case 'stop':
+        void stop(told.grace);
+    }
+  });
+  // A first alarm, so that what an engine makes when it is first used is there before the beginning.
+  engine.alarm(after(engine.now(), round), () => tell({ kind: 'ready' }));
+}
+
+const isSetting = (given: unknown): given is WorkerSetting =>
+  typeof given === 'object' && given !== null && 'plan' in given && 'share' in given && 'clockStart' in given;
+
+const port = parentPort;
+if (port !== null) {
+  const setting: unknown = workerData;
+  assert(isSetting(setting), 'a worker is started by a crew, with its setting');
+  work(
+    setting,
+    (message) => port.postMessage(message),
+    (on) => port.on('message', on),
+  );
+}
