@@ -211,6 +211,9 @@ test('counting up to a value is exact on bounds and at the ends', () => {
   assert.equal(histogram.countAtMost(us(999)), 0);
   assert.equal(histogram.countAtMost(ns(2 ** 22)), 3);
   assert.equal(histogram.countAtMost(ms(10)), 4);
+  // 2^20 … 2^20·b holds whole numbers from 1048577: a quarter of the way along, a quarter of the six.
+  const inside = histogramOf([1_048_577, 1_049_000, 1_050_000, 1_051_000, 1_052_000, 1_054_177]);
+  assert.equal(inside.countAtMost(ns(1_048_577 + 5600 / 4)), 1.5);
   assert.equal(histogram.countAtMost(seconds(1)), 4);
 });
 

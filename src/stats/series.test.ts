@@ -232,7 +232,7 @@ test('several changes each have the levels of their own segments', () => {
 
 test('the interval for a place holds it as often as it says', () => {
   assertCoverage(300, 0.95, (die) => {
-    const series = draws(100, () => die.normal()).map((value, index) => value + (index < 60 ? 0 : 1.5));
+    const series = draws(100, () => die.normal()).map((value, index) => value + (index < 60 ? 10 : 11.5));
     const found = changePoints(series, { sigma: 1 });
     // A trial without the one change says nothing about the interval for its place.
     return found.length !== 1 || holds(found[0], 60);
