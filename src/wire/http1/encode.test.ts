@@ -20,7 +20,7 @@ import {
   writeStatusLine,
   writeText,
 } from './encode.ts';
-import { readRequests, readResponses } from './transcript.ts';
+import { readRequests, readResponses } from './testing/transcript.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 

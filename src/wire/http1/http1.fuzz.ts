@@ -13,10 +13,10 @@
 import { parseArgs } from 'node:util';
 import { type Dice, dice } from '../../base.ts';
 import type { Head, RequestHead } from './events.ts';
-import { llhttpRequests, llhttpResponses, type Story } from './llhttp.ts';
+import { llhttpRequests, llhttpResponses, type Story } from './testing/llhttp.ts';
 import { requestReader } from './request-reader.ts';
 import { responseReader } from './response-reader.ts';
-import { cut, readRequests, readResponses } from './transcript.ts';
+import { cut, readRequests, readResponses } from './testing/transcript.ts';
 
 export interface FuzzReport {
   readonly inputs: number;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Limits } from './events.ts';
-import { cut, type Reading, readRequests, readResponses } from './transcript.ts';
+import { cut, type Reading, readRequests, readResponses } from './testing/transcript.ts';
 
 test('request lines', () => {
   requests(String.raw`

@@ -4,10 +4,10 @@
 //
 // Neighbouring pieces of body are one; that is what makes the transcript the same wherever the stream was cut.
 
-import { latin1 } from './bytes.ts';
-import type { Fields, Head, Limits, RequestReader, ResponseReader, WireError } from './events.ts';
-import { requestReader } from './request-reader.ts';
-import { responseReader } from './response-reader.ts';
+import { latin1 } from '../bytes.ts';
+import type { Fields, Head, Limits, RequestReader, ResponseReader, WireError } from '../events.ts';
+import { requestReader } from '../request-reader.ts';
+import { responseReader } from '../response-reader.ts';
 
 export interface Reading {
   readonly transcript: string;
