@@ -8,13 +8,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Duration, formatDuration, inMs, seconds } from '../base.ts';
+import { type Duration, formatDuration, inMs, ms, seconds } from '../base.ts';
 import { LabError } from './lab-error.ts';
 
 /** How long a program may take until it says that it is ready: some hundred times what it needs. */
 const readyTimeout = seconds(15);
 /** How many of the last lines on stderr are kept for a message. */
 const lastLinesMax = 12;
+/** How long the last lines of a program that has ended are waited for. */
+const lastWordsPatience = ms(200);
 /** The longest line that is passed on or kept. */
 const lineLengthMax = 500;
 
@@ -45,7 +47,7 @@ export class ChildProgram {
   readonly #process: ChildProcess;
   readonly #ended: Promise<string>;
   readonly #lastLines: string[] = [];
-  #how: string | undefined;
+  #exited = false;
   /** Whether an end would be news to the lab. */
   #watched = false;
   #firstLine: ((line: string) => void) | undefined;
@@ -62,8 +64,16 @@ export class ChildProgram {
     });
     this.#ended = new Promise((resolve) => {
       this.#process.once('error', (error) => resolve(`it could not be started: ${error.message}`));
-      // `close` comes after the last line on stderr has been read, `exit` may come before.
-      this.#process.once('close', (code, signal) => resolve(howItEnded(code, signal)));
+      this.#process.once('exit', (code, signal) => {
+        const how = howItEnded(code, signal);
+        this.#exited = true;
+        // The last lines may still be on their way; but a child of its own may hold the pipe open for ever.
+        const timer = setTimeout(() => resolve(how), inMs(lastWordsPatience));
+        this.#process.once('close', () => {
+          clearTimeout(timer);
+          resolve(how);
+        });
+      });
     });
     void this.#ended.then((how) => this.#end(how));
     // A child that has gone makes writing to its stdin fail; its end is noticed by other means.
@@ -77,7 +87,7 @@ export class ChildProgram {
   }
 
   get running(): boolean {
-    return this.#how === undefined && this.#process.pid !== undefined;
+    return !this.#exited && this.#process.pid !== undefined;
   }
 
   /** Resolves with how it ended, as a clause: `it ended with code 1`. */
@@ -138,20 +148,28 @@ export class ChildProgram {
   /** SIGKILL, and waits until it has gone. */
   async kill(): Promise<void> {
     this.#watched = false;
-    if (this.#process.pid === undefined) return;
-    this.signal('SIGKILL');
+    this.#killGroup();
     await this.#ended;
   }
 
   async #endedWithin(patience: Duration): Promise<void> {
-    if (this.#process.pid === undefined) return;
-    const timer = setTimeout(() => this.signal('SIGKILL'), inMs(patience));
+    const timer = setTimeout(() => this.#killGroup(), inMs(patience));
     await this.#ended;
     clearTimeout(timer);
   }
 
+  /** Kills it with its own children: it leads a process group. Only while it runs, for then the number is certainly its. */
+  #killGroup(): void {
+    const { pid } = this.#process;
+    if (pid === undefined || !this.running) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended, and the news is on its way.
+    }
+  }
+
   #end(how: string): void {
-    this.#how = how;
     if (this.#watched) this.#options.onLost(this.#withLastLines(how));
   }
 

@@ -6,7 +6,7 @@
 // A group is named after the lab's token, and the warden removes it when the lab cannot.
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const periodUs = 100_000;
 /** The kernel refuses a quota below a millisecond a period. */
@@ -109,11 +109,11 @@ export function cpuGroupParents(selfCgroup: string, root: string): readonly CpuG
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     if (controllers === undefined || path === undefined) continue;
     if (controllers.split(',').includes('cpu')) {
-      parents.push({ parent: join(root, 'cpu', path), version: 1 });
+      parents.push({ parent: resolve(join(root, 'cpu', path)), version: 1 });
       if (path !== '/') parents.push({ parent: join(root, 'cpu'), version: 1 });
     } else if (controllers === '') {
       for (let at = path; ; at = dirname(at)) {
-        parents.push({ parent: join(root, at), version: 2 });
+        parents.push({ parent: resolve(join(root, at)), version: 2 });
         if (at === '/') break;
       }
     }

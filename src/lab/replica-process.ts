@@ -9,7 +9,7 @@ import { ask } from './ask.ts';
 import type { ChildProgram } from './child-program.ts';
 import type { CpuReading, LabEvent, LabReplica } from './contract.ts';
 import type { CpuGroup } from './cpu-groups.ts';
-import { cpuNsOf } from './cpu-time.ts';
+import { exactCpuTimeOf } from './cpu-time.ts';
 import { LabError } from './lab-error.ts';
 import { type Nursery, ownProgram } from './nursery.ts';
 import type { ReplicaConfiguration, TargetConfiguration } from './programs/replica-configuration.ts';
@@ -145,7 +145,7 @@ export class ReplicaProcess {
 
   cpu(): CpuReading | undefined {
     const pid = this.#child?.running === true ? this.#child.pid : undefined;
-    const cpuNs = pid === undefined ? undefined : cpuNsOf(pid);
+    const cpuNs = pid === undefined ? undefined : exactCpuTimeOf(pid);
     if (cpuNs === undefined) return undefined;
     const throttling = this.#group?.throttling();
     return {

@@ -126,12 +126,12 @@ class RunningLab implements Lab {
     }
   }
 
-  setSlowness(replica: string, factor: number): Promise<void> {
-    return this.#replica(replica).setSlowness(factor);
+  async setSlowness(replica: string, factor: number): Promise<void> {
+    await this.#replica(replica).setSlowness(factor);
   }
 
-  setWorkers(replica: string, workers: number): Promise<void> {
-    return this.#replica(replica).setWorkers(workers);
+  async setWorkers(replica: string, workers: number): Promise<void> {
+    await this.#replica(replica).setWorkers(workers);
   }
 
   async addReplicas(service: string, count: number): Promise<readonly string[]> {

@@ -7,7 +7,7 @@ import { type Duration, inMs, seconds } from '../../base.ts';
 import type { PolicyName } from '../../scenario.ts';
 import type { ChildProgram } from '../child-program.ts';
 import type { CpuReading, LabGateway } from '../contract.ts';
-import { cpuNsOf } from '../cpu-time.ts';
+import { exactCpuTimeOf } from '../cpu-time.ts';
 import { LabError } from '../lab-error.ts';
 import type { TargetConfiguration } from '../programs/replica-configuration.ts';
 import { portListens } from './await-port.ts';
@@ -97,7 +97,7 @@ class Haproxy implements GatewayProgram {
   }
 
   cpu(): CpuReading | undefined {
-    const cpuNs = this.#child?.pid === undefined ? undefined : cpuNsOf(this.#child.pid);
+    const cpuNs = this.#child?.pid === undefined ? undefined : exactCpuTimeOf(this.#child.pid);
     return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
   }
 
@@ -112,15 +112,16 @@ class Haproxy implements GatewayProgram {
   }
 
   async logTo(path: string): Promise<boolean> {
-    await this.#log.cutTo(path);
-    // So that the statistics tell of the same stretch of time as the log.
+    // So that the statistics tell of the same stretch of time as the log. First, because HAProxy does one thing after another:
+    // once it has answered, what it had to log of requests before is in the log.
     await this.#order('clear counters all', orderTimeout);
+    await this.#log.cutTo(path);
     return true;
   }
 
   async saveStatistics(path: string): Promise<boolean> {
-    await this.#log.complete();
     writeFileSync(path, await this.#order('show stat', orderTimeout));
+    await this.#log.complete();
     return true;
   }
 

@@ -10,7 +10,7 @@ import type { PolicyName } from '../../scenario.ts';
 import { ask } from '../ask.ts';
 import type { ChildProgram } from '../child-program.ts';
 import type { CpuReading, LabGateway } from '../contract.ts';
-import { cpuNsOf } from '../cpu-time.ts';
+import { exactCpuTimeOf } from '../cpu-time.ts';
 import { LabError } from '../lab-error.ts';
 import type { TargetConfiguration } from '../programs/replica-configuration.ts';
 import { portListens } from './await-port.ts';
@@ -111,7 +111,7 @@ class Nginx implements GatewayProgram {
   }
 
   cpu(): CpuReading | undefined {
-    const cpuNs = this.#child?.pid === undefined ? undefined : cpuNsOf(this.#child.pid);
+    const cpuNs = this.#child?.pid === undefined ? undefined : exactCpuTimeOf(this.#child.pid);
     return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
   }
 

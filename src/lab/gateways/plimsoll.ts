@@ -1,14 +1,14 @@
 // Our own gateway, started as an operator would: a command, a configuration file, an admin port.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Duration, seconds } from '../../base.ts';
 import type { PolicyName } from '../../scenario.ts';
 import { ask } from '../ask.ts';
 import type { ChildProgram } from '../child-program.ts';
 import type { CpuReading, LabGateway } from '../contract.ts';
-import { cpuNsOf } from '../cpu-time.ts';
+import { exactCpuTimeOf } from '../cpu-time.ts';
 import type { TargetConfiguration } from '../programs/replica-configuration.ts';
 import type { GatewayProgram, GatewaySettings, GatewaySite } from './gateway-program.ts';
 import { plimsollConfiguration } from './plimsoll-configuration.ts';
@@ -37,7 +37,7 @@ class Plimsoll implements GatewayProgram {
   /** 0 until the kernel has chosen at the first start. */
   #port = 0;
   #adminPort = 0;
-  #version = 'unknown';
+  #version = '';
 
   constructor(site: GatewaySite, settings: GatewaySettings, command: readonly string[]) {
     this.#site = site;
@@ -58,7 +58,7 @@ class Plimsoll implements GatewayProgram {
     const ready = await this.#child.ready();
     this.#port = ready.port ?? 0;
     this.#adminPort = ready.adminPort ?? 0;
-    this.#version = ready.version ?? 'unknown';
+    this.#version = ready.version ?? ownVersion();
   }
 
   describe(): LabGateway {
@@ -77,7 +77,7 @@ class Plimsoll implements GatewayProgram {
   }
 
   cpu(): CpuReading | undefined {
-    const cpuNs = this.#child?.pid === undefined ? undefined : cpuNsOf(this.#child.pid);
+    const cpuNs = this.#child?.pid === undefined ? undefined : exactCpuTimeOf(this.#child.pid);
     return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
   }
 
@@ -89,7 +89,7 @@ class Plimsoll implements GatewayProgram {
 
   async setEndpoints(endpoints: readonly TargetConfiguration[]): Promise<void> {
     this.#settings = { ...this.#settings, endpoints };
-    await this.#ask('/endpoints', orderTimeout, endpoints);
+    await this.#ask('/endpoints', orderTimeout, { endpoints });
   }
 
   /** Every sample of a run names its replica already; a log would only cost processor time. */
@@ -101,12 +101,20 @@ class Plimsoll implements GatewayProgram {
     return false;
   }
 
+  /** Without draining: nobody asks any more, and there is no log to be completed. */
   async close(): Promise<void> {
     this.#agent.destroy();
-    await this.#child?.end(drainPatience);
+    await this.#child?.kill();
   }
 
   #ask(path: string, timeout: Duration, body?: unknown): Promise<string> {
     return ask({ agent: this.#agent, host: this.#site.host, port: this.#adminPort, path, timeout, body });
   }
+}
+
+/** The gateway comes with the lab; one from elsewhere says its version in the ready line. */
+function ownVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
+  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return known ? String(manifest.version) : 'unknown';
 }

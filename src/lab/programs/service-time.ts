@@ -1,4 +1,4 @@
-// Draws service times.
+// Draws service times: one number of the replica's stream for each request that a worker takes up (two for log-normal).
 
 import { type Dice, type Duration, ns, unreachable } from '../../base.ts';
 import type { Distribution } from '../../scenario.ts';
