@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import tls from 'node:tls';
-import { conformance } from './conformance.ts';
+import { conformance } from './testing/conformance.ts';
 import type { Engine, Listener, NetError, TlsFacts, TlsTarget } from './engine.ts';
 import { nodeEngine } from './node-engine.ts';
 import { testCertificate, testKey } from './test-certificate.ts';

@@ -1,6 +1,8 @@
 // The rules of RFC 9112 and the tricks of those who live off readers that disagree, as tables. `>` is what comes over the
 // wire, with \r \n \t \xNN written out; `=` is what must be made of it; `#` says why. Every case is read whole, cut at every
 // byte into two, and byte by byte: all must give the same.
+//
+// Long because it is a table of cases.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

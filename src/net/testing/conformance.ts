@@ -1,13 +1,15 @@
 // What every engine must do, as tests: `conformance('node', () => nodeEngine())`. Each line of the contract in engine.ts has
 // one here. The peer is mostly Node's own net, so that an engine is not judged by itself.
+//
+// Long because it is a list: one test for each promise, and they share the peers at the end.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { after, between, type Duration, type Instant, ms, ns } from '../base.ts';
-import type { Engine, Listener, NetError, Socket, SocketHandler } from './engine.ts';
+import { after, between, type Duration, type Instant, ms, ns } from '../../base.ts';
+import type { Engine, Listener, NetError, Socket, SocketHandler } from '../engine.ts';
 
 const timeout = 20_000;
 const host = '127.0.0.1';
