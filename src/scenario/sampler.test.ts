@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dice, ms } from '../base.ts';
 import type { Distribution } from './model.ts';
-import { meanOf, sampler } from './sampler.ts';
+import { distributionMean, sampler } from './sampler.ts';
 
 const distributions: readonly Distribution[] = [
   { kind: 'constant', value: ms(5) },
@@ -19,7 +19,7 @@ test('draws have the mean of their distribution, within four standard errors', (
     const mean = draws.reduce((sum, each) => sum + each, 0) / draws.length;
     const variance = draws.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (draws.length - 1);
     const allowed = 4 * Math.sqrt(variance / draws.length) + 1;
-    assert.ok(Math.abs(mean - meanOf(distribution)) < allowed, `${distribution.kind}: ${mean}`);
+    assert.ok(Math.abs(mean - distributionMean(distribution)) < allowed, `${distribution.kind}: ${mean}`);
   }
 });
 

@@ -25,7 +25,7 @@ export function sampler(distribution: Distribution, dice: Dice): () => Duration 
 }
 
 /** The mean of a distribution. That of a log-normal is median · e^(σ²/2). */
-export function meanOf(distribution: Distribution): Duration {
+export function distributionMean(distribution: Distribution): Duration {
   switch (distribution.kind) {
     case 'constant':
       return distribution.value;

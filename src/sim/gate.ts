@@ -5,8 +5,8 @@
 
 import { assert, type Duration, instantAt, ns } from '../base.ts';
 import type { Balancer, PickOutcome, RetryBudget } from '../policy.ts';
+import { Level, type LevelSpan } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
-import { Level } from './level.ts';
 import type { Station } from './station.ts';
 
 export interface GateSettings {
@@ -16,6 +16,13 @@ export interface GateSettings {
   readonly balancer: Balancer;
   readonly retries: number;
   readonly budget: RetryBudget | undefined;
+}
+
+/** What a level was since the last cut; the next span begins. */
+export function cutLevel(level: Level, now: number): LevelSpan {
+  const span = level.spanUntil(instantAt(now));
+  level.restart(instantAt(now));
+  return span;
 }
 
 const noWishes = {};
@@ -46,7 +53,7 @@ export class Gate {
     this.retries = settings.retries;
     this.budget = settings.budget;
     this.#balancer = settings.balancer;
-    this.inFlight = new Level(now);
+    this.inFlight = new Level(0, instantAt(now));
   }
 
   get stations(): readonly Station[] {
@@ -68,7 +75,7 @@ export class Gate {
     assert(stations.length >= this.#stations.length, 'replicas are added, never taken away');
     for (let index = this.#stations.length; index < stations.length; index++) {
       this.#healthy.push(true);
-      this.#levels.push(new Level(now));
+      this.#levels.push(new Level(0, instantAt(now)));
     }
     this.#stations = stations;
     this.#rebuild();
@@ -101,20 +108,23 @@ export class Gate {
   }
 
   started(endpoint: number, now: number): void {
-    this.#levels[endpoint]?.up(now);
-    this.#balancer.started(endpoint, instantAt(now));
+    const at = instantAt(now);
+    this.#levels[endpoint]?.change(1, at);
+    this.#balancer.started(endpoint, at);
   }
 
   finished(endpoint: number, ok: boolean, latency: Duration, now: number): void {
-    this.#levels[endpoint]?.down(now);
+    const at = instantAt(now);
+    this.#levels[endpoint]?.change(-1, at);
     this.#outcome.ok = ok;
     this.#outcome.latency = latency;
-    this.#balancer.finished(endpoint, this.#outcome, instantAt(now));
+    this.#balancer.finished(endpoint, this.#outcome, at);
   }
 
   /** Mean in flight at an endpoint since the last cut, as seen from here. */
   cutEndpoint(endpoint: number, now: number): number | undefined {
-    return this.#levels[endpoint]?.cut(now).mean;
+    const level = this.#levels[endpoint];
+    return level === undefined ? undefined : cutLevel(level, now).mean;
   }
 
   failed(kind: string): void {

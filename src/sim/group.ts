@@ -1,10 +1,11 @@
 // One client group in one phase: who asks, by which gate, and what became of it. Closed users wait for each answer; open
 // arrivals come when their pacer says, whatever the answers do.
 
+import { instantAt } from '../base.ts';
 import type { Pacer } from '../scenario.ts';
+import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
-import { Level } from './level.ts';
 import { Tally } from './tally.ts';
 
 export interface GroupSettings {
@@ -43,7 +44,7 @@ export class Group {
     this.source = settings.source;
     this.deadlines = settings.deadlines;
     this.measureFrom = settings.measureFrom;
-    this.inFlight = new Level(now);
+    this.inFlight = new Level(0, instantAt(now));
   }
 
   isMeasured(dueAt: number): boolean {

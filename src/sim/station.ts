@@ -1,7 +1,7 @@
 // One replica or dependency: a fixed pool of workers with a queue in front, first come first served.
 //
 //            ┌─► refused (killed)      ┌─► full: 503
-//   arrive ──┼─► unread ──(thaw)──► accept ─► waiting ─► serving ──► calling ──► ended
+//   arrive ──┼─► unread ─(wakes)──► accept ─► waiting ─► serving ──► calling ──► ended
 //            └──────────────────────►─┘  └──────────────►─┘  └───────────────►─┘
 //
 //   waiting ─► dropped     its client left, and this station notices such things
@@ -74,8 +74,10 @@ export class Station {
 
   #settledAt = 0;
   #cpuFreeAt = 0;
-  /** How many things keep it from running: a stop and a pause may overlap. */
-  #freezes = 0;
+  /** From outside (SIGSTOP): one resume ends it, however many stops came before. */
+  #stopped = false;
+  /** By itself: each pause ends by its own length. */
+  #pauses = 0;
   #down = false;
   readonly #queue = new JobList();
   readonly #unread = new JobList();
@@ -91,7 +93,7 @@ export class Station {
   }
 
   get frozen(): boolean {
-    return this.#freezes > 0;
+    return this.#stopped || this.#pauses > 0;
   }
 
   get down(): boolean {
@@ -112,7 +114,7 @@ export class Station {
     jobs.station[job] = this.index;
     if (this.#down) {
       this.#duties.ended(job, outcomes.refused);
-    } else if (this.#freezes > 0) {
+    } else if (this.frozen) {
       jobs.state[job] = states.unread;
       this.#unread.push(job, jobs);
     } else this.#accept(job, now);
@@ -199,7 +201,7 @@ export class Station {
   #goOn(job: number, now: number): void {
     const { jobs } = this.#duties;
     const dueAt = jobs.dueAt[job] ?? 0;
-    if (this.#freezes > 0) {
+    if (this.frozen) {
       jobs.state[job] = states.overdue;
       this.#overdue.push(job, jobs);
     } else if (dueAt > now) {
@@ -267,34 +269,44 @@ export class Station {
   }
 
   /** It stands still: reads nothing, ends nothing. */
-  freeze(): void {
-    this.#freezes += 1;
+  stop(): void {
+    this.#stopped = true;
   }
 
-  /** It goes on: ends what was over meanwhile, then reads what has arrived. A process that was stopped from outside finds its
-   * timers run out. */
-  thaw(now: number): void {
-    if (this.#freezes === 0) return;
-    this.#freezes -= 1;
-    if (this.#freezes > 0 || this.#down) return;
+  /** It goes on. The clock has not stood still, so what would have been over is over. */
+  resume(now: number): void {
+    if (!this.#stopped) return;
+    this.#stopped = false;
+    this.#wake(now);
+  }
+
+  /** It stands still by itself, as in a garbage collection. */
+  pause(): void {
+    this.#pauses += 1;
+  }
+
+  /** The pause is over. No work was done in it, so every service takes `length` longer. */
+  endPause(length: number, now: number): void {
+    if (this.#pauses === 0) return;
+    const { jobs } = this.#duties;
+    this.#pauses -= 1;
+    for (let job = 0; job < jobs.end; job++) {
+      const state = jobs.state[job];
+      if (jobs.station[job] !== this.index || (state !== states.serving && state !== states.overdue)) continue;
+      jobs.dueAt[job] = (jobs.dueAt[job] ?? 0) + length;
+    }
+    this.#wake(now);
+  }
+
+  /** Ends what was over meanwhile, then reads what has arrived. */
+  #wake(now: number): void {
+    if (this.frozen || this.#down) return;
     const { jobs } = this.#duties;
     for (let job = this.#overdue.shift(jobs); job >= 0; job = this.#overdue.shift(jobs)) this.#goOn(job, now);
     for (let job = this.#unread.shift(jobs); job >= 0; job = this.#unread.shift(jobs)) {
       if (jobs.state[job] === states.dropped) jobs.free(job);
       else this.#accept(job, now);
     }
-  }
-
-  /** As `thaw`, for a process that stood still by itself (a garbage collection): no work was done in it meanwhile, so every
-   * service takes `length` longer. */
-  thawLater(length: number, now: number): void {
-    const { jobs } = this.#duties;
-    for (let job = 0; job < jobs.end; job++) {
-      const state = jobs.state[job];
-      if (jobs.station[job] !== this.index || (state !== states.serving && state !== states.overdue)) continue;
-      jobs.dueAt[job] = (jobs.dueAt[job] ?? 0) + length;
-    }
-    this.thaw(now);
   }
 
   /** It ends at once, with all that it held; nobody listens any more. */
@@ -336,7 +348,8 @@ export class Station {
     if (!this.#down) return;
     this.settle(now);
     this.#down = false;
-    this.#freezes = 0;
+    this.#stopped = false;
+    this.#pauses = 0;
     this.#cpuFreeAt = now;
   }
 }

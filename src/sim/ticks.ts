@@ -12,6 +12,7 @@ import type {
   TickLine,
 } from '../record.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
+import { cutLevel } from './gate.ts';
 import type { Group } from './group.ts';
 import type { Station } from './station.ts';
 import type { World } from './world.ts';
@@ -94,7 +95,7 @@ export class Ticker {
 
   #client(group: Group): ClientTick {
     const { recent, answeredBy } = group;
-    const inFlight = group.inFlight.cut(this.#world.now);
+    const inFlight = cutLevel(group.inFlight, this.#world.now);
     const latency = quantilesOf(recent.latency);
     const names = [...answeredBy].map(([index, count]) => [this.#world.stations[index]?.id ?? '', count] as const);
     const tick: ClientTick = {
@@ -131,7 +132,7 @@ export class Ticker {
     const tick: GatewayTick = {
       requests: requests - this.#gatewayRequests,
       ...errorsOf(new Map(grown.filter(([, count]) => count > 0))),
-      in_flight_mean: sum(gates.map((gate) => gate.inFlight.cut(now).mean)),
+      in_flight_mean: sum(gates.map((gate) => cutLevel(gate.inFlight, now).mean)),
       healthy: sum(gates.map((gate) => gate.healthyCount)),
       total: sum(gates.map((gate) => gate.stations.length)),
     };

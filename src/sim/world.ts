@@ -326,14 +326,14 @@ export class World implements StationDuties {
         this.#setSlowness(station, { burn: 1 / (1 - Math.min(fault.share, 0.99)) });
         break;
       case 'stop':
-        station.freeze();
+        station.stop();
         break;
       case 'resume':
-        station.thaw(now);
+        station.resume(now);
         break;
       case 'pause':
-        station.freeze();
-        this.plan(now + fault.length, (later) => station.thawLater(fault.length, later));
+        station.pause();
+        this.plan(now + fault.length, (later) => station.endPause(fault.length, later));
         break;
       case 'kill':
         station.kill(now);
@@ -490,16 +490,17 @@ export class World implements StationDuties {
     const group = this.groups[index];
     assert(group !== undefined, 'a request belongs to a group');
     const { requests } = this;
+    const at = instantAt(now);
     const request = requests.allocate(index, user, now);
     group.recent.plan();
     if (group.isMeasured(now)) group.measured.plan();
-    group.inFlight.up(now);
+    group.inFlight.change(1, at);
     const generation = requests.generation[request] ?? 0;
     group.deadlines.set(request, generation, now);
     const { gate } = group;
-    gate.inFlight.up(now);
+    gate.inFlight.change(1, at);
     gate.requests += 1;
-    gate.budget?.deposit(instantAt(now));
+    gate.budget?.deposit(at);
     gate.deadlines?.set(request, generation, now);
     this.#attempt(request, group, now);
   }
@@ -689,8 +690,9 @@ export class World implements StationDuties {
   #close(request: number, group: Group, now: number, restAtLeast = 0): void {
     const user = this.requests.user[request] ?? -1;
     this.requests.free(request);
-    group.inFlight.down(now);
-    group.gate.inFlight.down(now);
+    const at = instantAt(now);
+    group.inFlight.change(-1, at);
+    group.gate.inFlight.change(-1, at);
     this.#next(group, user, now, restAtLeast);
   }
 
