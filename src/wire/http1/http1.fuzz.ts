@@ -114,10 +114,13 @@ const weGoOnThough: Readonly<Record<string, (scene: Scene) => boolean>> = {
   // Equal lengths, repeated or in a list, stand for one: RFC 9112 section 6.3.
   HPE_UNEXPECTED_CONTENT_LENGTH: (at) => lengthsAgree(at.head) || hasNoBody(at),
   HPE_INVALID_CONTENT_LENGTH: (at) => lengthsAgree(at.head) || hasNoBody(at) || inTrailers(at),
-  // A tab after `chunked` is white space like any other; llhttp knows only the space.
-  HPE_INVALID_TRANSFER_ENCODING: (at) => /:[ \t]*chunked[ \t]*\t[ \t]*\r/i.test(at.head) || hasNoBody(at),
+  HPE_INVALID_TRANSFER_ENCODING: hasNoBody,
   // An interim response with a coding: llhttp waits for chunks, except after 100.
   HPE_INVALID_EOF_STATE: hasNoBody,
+  HPE_INVALID_CHUNK_SIZE: ({ message }) => message.endsWith(' interim'),
+  HPE_STRICT: ({ message }) => message.endsWith(' interim'),
+  HPE_CR_EXPECTED: ({ message }) => message.endsWith(' interim'),
+  HPE_LF_EXPECTED: ({ message }) => message.endsWith(' interim'),
   // White space before the colon, which RFC 9112 section 5.1 has recipients of responses take away.
   HPE_INVALID_HEADER_TOKEN: ({ line, message }) => isAnswer(message) && /^[!-~]+[ \t]+:/.test(line),
   // An error behind a request for another protocol is kept quiet by Node, which thinks that it is not HTTP any more.

@@ -260,8 +260,13 @@ test('transfer codings', () => {
   requests(String.raw`
     > POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n
     = POST / 1.1 chunked | "hello" | end
-    > POST / HTTP/1.1\r\nHost: x\r\ntransfer-ENCODING:  cHuNkEd\t\r\n\r\n0\r\n\r\n
+    > POST / HTTP/1.1\r\nHost: x\r\ntransfer-ENCODING: \t cHuNkEd \r\n\r\n0\r\n\r\n
     = POST / 1.1 chunked | end
+    # white space to the RFC, part of the coding to some
+    > POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\t\r\n\r\n0\r\n\r\n
+    = !smuggling 400
+    > POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\t \r\n\r\n0\r\n\r\n
+    = !smuggling 400
     > POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n
     = !smuggling 400
     > POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n
@@ -571,6 +576,8 @@ test('how long a response is', () => {
     > HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n
     = !smuggling 502
     > HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n
+    = !smuggling 502
+    > HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\t\r\n\r\n0\r\n\r\n
     = !smuggling 502
     > HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc
     = !unsupported-coding 502
