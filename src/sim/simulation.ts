@@ -101,11 +101,12 @@ export class Simulation {
     const world = this.#world;
     for (const [service, wanted] of Object.entries(arrangement.replicas)) world.setReplicas(service, wanted);
     for (const id of changed(this.#slowness, arrangement.slowness)) {
-      world.setSlowness(id, arrangement.slowness[id] ?? 1);
+      world.fleet.setSlowness(id, arrangement.slowness[id] ?? 1);
     }
     for (const id of changed(this.#workers, arrangement.workers)) {
-      const usual = world.usualWorkers(id);
-      world.station(id).setWorkers(arrangement.workers[id] ?? usual, world.now);
+      const station = world.fleet.station(id);
+      const usual = world.fleet.siteOf(station).service.workers;
+      station.setWorkers(arrangement.workers[id] ?? usual, world.now);
     }
     this.#slowness = arrangement.slowness;
     this.#workers = arrangement.workers;
@@ -190,7 +191,7 @@ export class Simulation {
     for (const { name, measured } of world.groups) {
       yield histogramLine(measured.latency, { at_ns, phase, of: { group: name, what: 'latency' } });
     }
-    for (const station of world.stations) {
+    for (const station of world.fleet.stations) {
       const tally = world.measuredByStation[station.index];
       if (tally === undefined || (tally.latency.count === 0 && tally.latency.unfinishedCount === 0)) continue;
       yield histogramLine(tally.latency, { at_ns, phase, of: { replica: station.id, what: 'latency' } });
@@ -228,7 +229,7 @@ function demandsOf(arrangement: Arrangement, world: World): Parameters<World['be
   assert(first !== undefined, 'a scenario has a demand');
   const clients = clientsOf(first.clients);
   const demand: Demand = { kind: 'closed', clients: clients.name, users: 1, flow: first.flow, think: ns(0) };
-  const site = world.sites.find((each) => each.name === clients.service);
+  const site = world.fleet.sites.find((each) => each.name === clients.service);
   return (site?.stations ?? []).map((station) => ({ demand, clients, alone: station.id }));
 }
 
@@ -246,7 +247,7 @@ function topologyOf(
   const demands = arrangement?.demand ?? scenario.demand;
   const clients = arrangement?.clients ?? topology.clients;
   return {
-    services: world.sites.map((site) => {
+    services: world.fleet.sites.map((site) => {
       const service = topology.services.find((each) => each.name === site.name);
       return {
         name: site.name,

@@ -275,7 +275,6 @@ export class Station {
 
   /** It goes on. The clock has not stood still, so what would have been over is over. */
   resume(now: number): void {
-    if (!this.#stopped) return;
     this.#stopped = false;
     this.#wake(now);
   }

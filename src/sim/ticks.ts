@@ -39,7 +39,7 @@ export class Ticker {
   constructor(world: World) {
     this.#world = world;
     this.#from = world.now;
-    for (const station of world.stations) {
+    for (const station of world.fleet.stations) {
       station.settle(world.now);
       this.#readings[station.index] = readingOf(station);
       world.recentByStation[station.index]?.clear();
@@ -50,14 +50,14 @@ export class Ticker {
 
   /** What happened since the last tick. */
   tick(phase: string): TickLine {
-    const { stations, groups, now } = this.#world;
+    const { fleet, groups, now } = this.#world;
     const span = now - this.#from;
     const line: TickLine = {
       kind: 'tick',
       at_ns: this.#from,
       span_ns: span,
       phase,
-      replicas: stations.map((station) => this.#replica(station, span)),
+      replicas: fleet.stations.map((station) => this.#replica(station, span)),
       clients: groups.map((group) => this.#client(group)),
       ...this.#cutGateways(),
     };
@@ -87,7 +87,8 @@ export class Ticker {
   }
 
   #inFlightFromOutside(station: Station): number | undefined {
-    const { sites, now } = this.#world;
+    const { now } = this.#world;
+    const { sites } = this.#world.fleet;
     const site = sites.find((each) => each.stations.includes(station));
     if (site === undefined) return undefined;
     return this.#world.gateway(site.name)?.cutEndpoint(site.stations.indexOf(station), now);
@@ -97,7 +98,9 @@ export class Ticker {
     const { recent, answeredBy } = group;
     const inFlight = cutLevel(group.inFlight, this.#world.now);
     const latency = quantilesOf(recent.latency);
-    const names = [...answeredBy].map(([index, count]) => [this.#world.stations[index]?.id ?? '', count] as const);
+    const names = [...answeredBy].map(
+      ([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count] as const,
+    );
     const tick: ClientTick = {
       group: group.name,
       planned: recent.planned,
@@ -120,7 +123,8 @@ export class Ticker {
 
   /** All gateways together: the scenario has one, however many services it stands before. */
   #cutGateways(): { readonly gateway?: GatewayTick } {
-    const { sites, now } = this.#world;
+    const { now } = this.#world;
+    const { sites } = this.#world.fleet;
     const gates = sites.map((site) => this.#world.gateway(site.name)).filter((gate) => gate !== undefined);
     if (gates.length === 0) return {};
     const requests = sum(gates.map((gate) => gate.requests));

@@ -364,7 +364,7 @@ duration: 4s
   assert.equal(firstLatency('for: 800ms, stop: api-1'), 1300);
   assert.equal(firstLatency('for: 200ms, stop: api-1'), 1000);
   // A stop within a pause: the pause decides, for it ends later.
-  assert.equal(firstLatency('pause: { replica: api-1, length: 800ms } }, { at: 600ms, for: 300ms, stop: api-1'), 1800);
+  assert.equal(firstLatency('pause: { replica: api-1, length: 800ms } }, { at: 600ms, for: 500ms, stop: api-1'), 1800);
   // Signals are not counted: the first SIGCONT lets a process go on that was stopped twice.
   assert.equal(firstLatency('for: 900ms, stop: api-1 }, { at: 600ms, for: 600ms, stop: api-1'), 1200);
 });
@@ -449,7 +449,7 @@ test('in every small world the ledger sums to the plan, areas to sojourns, and n
       }
       const { world } = simulation;
       assert.equal(world.requests.count, 0);
-      for (const station of world.stations) {
+      for (const station of world.fleet.stations) {
         const { inFlight, busy, waiting, workers } = station;
         assert.ok(busy >= 0 && busy <= workers && waiting >= 0 && inFlight === busy + waiting, station.id);
         station.settle(world.now);
@@ -457,12 +457,12 @@ test('in every small world the ledger sums to the plan, areas to sojourns, and n
         assert.equal(station.inFlightArea, station.sojournSum + inFlight * world.now - station.arrivalSum, station.id);
       }
       // Once everybody stands up again and nobody asks, the fleet runs empty: no job is ever lost.
-      for (const { id } of world.stations) {
+      for (const { id } of world.fleet.stations) {
         world.inject({ kind: 'resume', replica: id }, world.now);
         world.inject({ kind: 'restart', replica: id }, world.now);
       }
       world.run(world.now + 60e9);
-      for (const station of world.stations) assert.equal(station.inFlight, 0, station.id);
+      for (const station of world.fleet.stations) assert.equal(station.inFlight, 0, station.id);
       assert.ok(world.jobs.count <= 2, `${world.jobs.count} jobs, of which at most two are checks`);
       // Another run of the same seed is the same run.
       const again = new Simulation(scenario, { seed });
@@ -470,6 +470,20 @@ test('in every small world the ledger sums to the plan, areas to sojourns, and n
     }),
     { numRuns: 60 },
   );
+});
+
+test("the scenario's faults happen once, in the first phase", () => {
+  const scenario = scenarioFrom(`plimsoll: 1
+services: { api: { replicas: 1 } }
+demand: [{ open: { rate: 100/s } }]
+faults: [{ at: 3s, for: 2s, stop: api-1 }]
+duration: 6s
+`);
+  const simulation = new Simulation(scenario, { seed: 1 });
+  const answered = (): readonly (number | undefined)[] =>
+    ticksOf([...simulation.play(baselineOf(scenario))]).map(({ clients }) => clients[0]?.answered);
+  assert.equal(answered()[3], 0);
+  assert.ok(answered().every((count) => (count ?? 0) > 50));
 });
 
 test('users of a phase that is over do not come back in the next', () => {

@@ -13,27 +13,20 @@
 //
 // Hot: everything from `#due` to `#next`. Nothing there allocates, but for a second attempt.
 
-import { assert, dice, type Duration, instantAt, ns, unreachable, us } from '../base.ts';
-import { ActiveCheck, balancerByName, RetryBudget } from '../policy.ts';
-import {
-  type Call,
-  type Choice,
-  type Clients,
-  type Demand,
-  type FaultKind,
-  pacerOf,
-  type PolicyName,
-  sampler,
-  type Scenario,
-  type Service,
-} from '../scenario.ts';
+import { assert, dice, type Duration, instantAt, ns, us } from '../base.ts';
+import { balancerByName, RetryBudget } from '../policy.ts';
+import type { Choice, Clients, Demand, FaultKind, PolicyName, Scenario } from '../scenario.ts';
+import { pacerOf } from '../scenario.ts';
+import { Calls } from './calls.ts';
+import { Checks } from './checks.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
+import { Fleet } from './fleet.ts';
 import { Gate } from './gate.ts';
 import { Group, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
 import { Requests } from './requests.ts';
-import { Station, type StationDuties } from './station.ts';
+import type { Station, StationDuties } from './station.ts';
 import { ReplicaTally } from './tally.ts';
 
 /** How long it takes to hear that something failed at once. */
@@ -57,42 +50,10 @@ const ranks = [0, 1, 2, 3, 3, 4, 5, 5];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
 
-interface CallPlan {
-  readonly call: Call;
-  readonly deadlines: Deadlines | undefined;
-  /** Where it may go. Grows with the service that is called. */
-  readonly targets: readonly Station[];
-}
-
-/** A service or a dependency, with its stations. */
-interface Site {
-  readonly name: string;
-  readonly role: 'service' | 'dependency';
-  readonly service: Pick<Service, 'workers' | 'serviceTime' | 'cpuTime' | 'queue' | 'cpuQuota' | 'healthSharesPool'>;
-  readonly stations: Station[];
-  readonly calls: CallPlan[];
-}
-
-interface Check {
-  readonly gate: Gate;
-  readonly endpoint: number;
-  readonly machine: ActiveCheck;
-  job: number;
-  deadline: number;
-}
-
-/** What multiplies one station's service times, each for its own reason. */
-interface Slowness {
-  fault: number;
-  experiment: number;
-  burn: number;
-}
-
 export class World implements StationDuties {
   readonly jobs = new Jobs();
   readonly requests = new Requests();
-  readonly stations: Station[] = [];
-  readonly sites: readonly Site[];
+  readonly fleet: Fleet;
   /** What clients saw, by station: in the present second, and in the judged part of the phase. */
   readonly recentByStation: ReplicaTally[] = [];
   readonly measuredByStation: ReplicaTally[] = [];
@@ -102,13 +63,12 @@ export class World implements StationDuties {
   readonly #scenario: Scenario;
   readonly #seed: number;
   readonly #kernel: Kernel;
-  readonly #siteOf: Site[] = [];
-  readonly #slowness: Slowness[] = [];
   readonly #gates = new Map<string, Gate>();
   readonly #rings: Deadlines[] = [];
-  readonly #checks: Check[] = [];
+  readonly #calls: Calls;
+  /** Undefined where the scenario checks nobody's health. */
+  readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
-  readonly #choosers = new Map<number, () => Station>();
   /** By user, counted from `#firstUser`: the group's place in `groups`. */
   #groupOfUser = new Int32Array(0);
   /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
@@ -122,20 +82,26 @@ export class World implements StationDuties {
     this.#scenario = scenario;
     this.#seed = seed;
     this.#kernel = new Kernel(ranks, (kind, subject, now) => this.#handle(kind, subject, now));
-    const { services, dependencies } = scenario.topology;
-    this.sites = [
-      ...services.map((service): Site => ({ name: service.name, role: 'service', service, stations: [], calls: [] })),
-      ...dependencies.map(({ name, workers, serviceTime }): Site => ({
-        name,
-        role: 'dependency',
-        service: { workers, serviceTime, ...plainSite },
-        stations: [],
-        calls: [],
-      })),
-    ];
-    for (const service of services) this.#planCalls(service);
-    for (const service of services) this.setReplicas(service.name, service.replicas);
-    for (const dependency of dependencies) this.setReplicas(dependency.name, 1);
+    this.fleet = new Fleet(scenario, seed, this);
+    const shared = {
+      jobs: this.jobs,
+      fleet: this.fleet,
+      seed,
+      abandon: (job: number, now: number): void => this.#abandon(job, now),
+    };
+    this.#calls = new Calls({ ...shared, newDeadlines: (length, timed) => this.#newDeadlines(length, timed) });
+    const health = scenario.topology.gateway?.health;
+    this.#checks =
+      health === undefined
+        ? undefined
+        : new Checks({
+            ...shared,
+            settings: health,
+            scheduleQuestion: (at, check) => this.#kernel.schedule(at, kinds.check, check),
+            scheduleExpiry: (at, check) => this.#kernel.schedule(at, kinds.checkTimeout, check),
+          });
+    for (const service of scenario.topology.services) this.setReplicas(service.name, service.replicas);
+    for (const dependency of scenario.topology.dependencies) this.setReplicas(dependency.name, 1);
   }
 
   get now(): number {
@@ -166,78 +132,22 @@ export class World implements StationDuties {
     return this.#kernel.step();
   }
 
-  // ── topology ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #site(name: string): Site {
-    const site = this.sites.find((each) => each.name === name);
-    assert(site !== undefined, `${name} is in the topology`);
-    return site;
-  }
-
-  station(id: string): Station {
-    const station = this.stations.find((each) => each.id === id);
-    assert(station !== undefined, `${id} is in the topology`);
-    return station;
-  }
-
-  /** The worker pool that the scenario gives this replica. */
-  usualWorkers(id: string): number {
-    const site = this.#siteOf[this.station(id).index];
-    assert(site !== undefined, 'a station belongs to a service');
-    return site.service.workers;
-  }
-
-  #planCalls(service: Service): void {
-    const site = this.#site(service.name);
-    for (const call of service.calls) {
-      const deadlines = call.timeout === undefined ? undefined : this.#ring(call.timeout, this.#callTimed);
-      site.calls.push({ call, deadlines, targets: this.#site(call.to).stations });
-    }
-  }
-
-  /** Adds replicas until there are `count`. */
-  setReplicas(name: string, count: number): void {
-    const site = this.#site(name);
-    while (site.stations.length < count) this.#addStation(site, `${name}-${site.stations.length + 1}`);
-    for (const gate of this.#gatesOf(site)) {
-      const before = gate.stations.length;
-      gate.setStations([...site.stations], this.now);
-      if (gate.kind === 'gateway') this.#watch(gate, before);
-    }
-  }
-
-  #addStation(site: Site, id: string): void {
-    const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota } = site.service;
-    const station = new Station(
-      {
-        id,
-        index: this.stations.length,
-        workers,
-        queueLimit: queue.limit,
-        abandoned: queue.abandoned,
-        healthSharesPool,
-        draw: sampler(serviceTime, dice(this.#seed, `service/${id}`)),
-        cpuTime,
-        cpuQuota,
-        calls: site.calls.length,
-      },
-      this,
-    );
-    station.settle(this.now);
-    site.stations.push(station);
-    this.stations.push(station);
-    this.#siteOf.push(site);
-    this.#slowness.push({ fault: 1, experiment: 1, burn: 1 });
-    this.recentByStation.push(new ReplicaTally());
-    this.measuredByStation.push(new ReplicaTally());
-  }
-
   // ── gates ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #gatesOf(site: Site): readonly Gate[] {
-    return [this.#gates.get(`gateway/${site.name}`), this.#gates.get(`forwarder/${site.name}`)].filter(
-      (gate) => gate !== undefined,
-    );
+  /** Adds replicas until there are `count`, here and in every list of them. */
+  setReplicas(service: string, count: number): void {
+    this.fleet.setReplicas(service, count, this.now);
+    while (this.recentByStation.length < this.fleet.stations.length) {
+      this.recentByStation.push(new ReplicaTally());
+      this.measuredByStation.push(new ReplicaTally());
+    }
+    for (const kind of ['gateway', 'forwarder']) {
+      const gate = this.#gates.get(`${kind}/${service}`);
+      if (gate === undefined) continue;
+      const before = gate.stations.length;
+      gate.setStations([...this.fleet.site(service).stations], this.now);
+      if (kind === 'gateway') this.#checks?.watch(gate, before, this.now);
+    }
   }
 
   /** The load balancer before a service, where one has been asked for. */
@@ -255,8 +165,8 @@ export class World implements StationDuties {
     this.#gates.set(key, gate);
     if (via === 'gateway') {
       const timeout = this.#scenario.topology.gateway?.timeout;
-      if (timeout !== undefined) gate.deadlines = this.#ring(timeout, this.#gatewayTimed);
-      this.#watch(gate, 0);
+      if (timeout !== undefined) gate.deadlines = this.#newDeadlines(timeout, this.#gatewayTimed);
+      this.#checks?.watch(gate, 0, this.now);
     }
     return gate;
   }
@@ -272,7 +182,7 @@ export class World implements StationDuties {
       },
       this.now,
     );
-    gate.setStations([...this.#site(service).stations], this.now);
+    gate.setStations([...this.fleet.site(service).stations], this.now);
     return gate;
   }
 
@@ -289,24 +199,6 @@ export class World implements StationDuties {
     }
   }
 
-  /** Checks the health of a gateway's endpoints from place `from` on, where the scenario says so. */
-  #watch(gate: Gate, from: number): void {
-    const health = this.#scenario.topology.gateway?.health;
-    if (health === undefined) return;
-    for (let endpoint = from; endpoint < gate.stations.length; endpoint++) {
-      const stream = dice(this.#seed, `health/${gate.station(endpoint).id}`);
-      const machine = new ActiveCheck(health, stream, instantAt(this.now));
-      this.#checks.push({ gate, endpoint, machine, job: -1, deadline: 0 });
-      this.#scheduleCheck(this.#checks.length - 1, this.now);
-    }
-  }
-
-  #scheduleCheck(index: number, now: number): void {
-    const next = this.#checks[index]?.machine.next;
-    assert(next !== undefined, 'a check that has been answered asks again');
-    this.#kernel.schedule(Math.max(next, now), kinds.check, index);
-  }
-
   // ── what an operator does, and what goes wrong ────────────────────────────────────────────────────────────────────
 
   /** Does something later. */
@@ -315,47 +207,9 @@ export class World implements StationDuties {
     this.#kernel.schedule(at, kinds.plan, this.#plans.length - 1);
   }
 
+  /** Something goes wrong, or right again. */
   inject(fault: FaultKind, now: number): void {
-    const station = this.station(fault.replica);
-    switch (fault.kind) {
-      case 'slow':
-        this.#setSlowness(station, { fault: fault.factor });
-        break;
-      case 'burn':
-        // What is left of the time is 1 − share, so everything takes 1/(1 − share) as long.
-        this.#setSlowness(station, { burn: 1 / (1 - Math.min(fault.share, 0.99)) });
-        break;
-      case 'stop':
-        station.stop();
-        break;
-      case 'resume':
-        station.resume(now);
-        break;
-      case 'pause':
-        station.pause();
-        this.plan(now + fault.length, (later) => station.endPause(fault.length, later));
-        break;
-      case 'kill':
-        station.kill(now);
-        break;
-      case 'restart':
-        station.restart(now);
-        break;
-      default:
-        unreachable(fault, 'a fault that nobody injects');
-    }
-  }
-
-  /** Multiplies a replica's service times, on top of the scenario's own faults. */
-  setSlowness(id: string, factor: number): void {
-    this.#setSlowness(this.station(id), { experiment: factor });
-  }
-
-  #setSlowness(station: Station, change: Partial<Slowness>): void {
-    const slowness = this.#slowness[station.index];
-    assert(slowness !== undefined, 'a station has a slowness');
-    Object.assign(slowness, change);
-    station.slowness = slowness.fault * slowness.experiment * slowness.burn;
+    this.fleet.inject(fault, now, (at, act) => this.plan(at, act));
   }
 
   // ── phases ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -374,7 +228,9 @@ export class World implements StationDuties {
     const owners: number[] = [];
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
-        alone === undefined ? this.#gateFor(clients, setting.policy, setting.phase) : this.#gateTo(this.station(alone));
+        alone === undefined
+          ? this.#gateFor(clients, setting.policy, setting.phase)
+          : this.#gateTo(this.fleet.station(alone));
       const source: Source =
         demand.kind === 'closed'
           ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
@@ -384,7 +240,7 @@ export class World implements StationDuties {
         for (let user = 0; user < demand.users; user++) owners.push(index);
       }
       const name = alone === undefined ? clients.name : `visit ${alone}`;
-      const deadlines = this.#ring(clients.timeout, this.#clientTimed);
+      const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
       return new Group({ name, gate, source, deadlines, measureFrom: setting.measureFrom }, now);
     });
     this.#groupOfUser = Int32Array.from(owners);
@@ -447,7 +303,7 @@ export class World implements StationDuties {
   #handle(kind: number, subject: number, now: number): void {
     switch (kind) {
       case kinds.due: {
-        const station = this.stations[this.jobs.station[subject] ?? -1];
+        const station = this.fleet.stations[this.jobs.station[subject] ?? -1];
         assert(station !== undefined, 'a job that is due is at a station');
         station.due(subject, now);
         return;
@@ -467,10 +323,10 @@ export class World implements StationDuties {
         this.#rings[subject]?.pass(now);
         return;
       case kinds.check:
-        this.#ask(subject, now);
+        this.#checks?.ask(subject, now);
         return;
       case kinds.checkTimeout:
-        this.#checkExpired(subject, now);
+        this.#checks?.expire(subject, now);
         return;
       case kinds.plan:
         this.#plans[subject]?.(now);
@@ -552,8 +408,8 @@ export class World implements StationDuties {
     jobs.free(job);
     if (parent < 0) return;
     if (purpose === purposes.request) this.#attempted(parent, outcome, station, now);
-    else if (purpose === purposes.call) this.#called(parent, outcome, now);
-    else this.#checked(parent, outcome === outcomes.ok, now);
+    else if (purpose === purposes.call) this.#calls.ended(parent, outcome, now);
+    else this.#checks?.answered(parent, outcome === outcomes.ok, now);
   }
 
   #attempted(request: number, outcome: number, station: number, now: number): void {
@@ -682,7 +538,7 @@ export class World implements StationDuties {
   }
 
   #abandon(job: number, now: number): void {
-    const station = this.stations[this.jobs.station[job] ?? -1];
+    const station = this.fleet.stations[this.jobs.station[job] ?? -1];
     if (station === undefined) this.jobs.parent[job] = -1;
     else station.abandon(job, now);
   }
@@ -714,102 +570,19 @@ export class World implements StationDuties {
     return this.jobs.station[this.requests.job[request] ?? -1] ?? -1;
   }
 
-  // ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── what stations ask of the world ────────────────────────────────────────────────────────────────────────────────
 
   scheduleDue(at: number, job: number): void {
     this.#kernel.schedule(at, kinds.due, job);
   }
 
   makeCall(job: number, station: Station): void {
-    const { jobs, now } = this;
-    const index = jobs.call[job] ?? 0;
-    const plan = this.#siteOf[station.index]?.calls[index];
-    assert(plan !== undefined, 'a call is one of the service');
-    const child = jobs.allocate(purposes.call, job);
-    jobs.child[job] = child;
-    plan.deadlines?.set(child, jobs.generation[child] ?? 0, now);
-    this.#chooser(station, index, plan)().arrive(child, now);
-  }
-
-  /** Each station chooses for itself, as each process does. */
-  #chooser(station: Station, index: number, plan: CallPlan): () => Station {
-    const key = station.index * 256 + index;
-    const known = this.#choosers.get(key);
-    if (known !== undefined) return known;
-    const chooser = chooserOf(plan.call.choice, plan.targets, dice(this.#seed, `calls/${station.id}/${index}`));
-    this.#choosers.set(key, chooser);
-    return chooser;
-  }
-
-  #called(job: number, outcome: number, now: number): void {
-    const { jobs } = this;
-    jobs.child[job] = -1;
-    if (outcome !== outcomes.ok) {
-      this.#callAgain(job, outcomes.callFailed, now);
-      return;
-    }
-    jobs.call[job] = (jobs.call[job] ?? 0) + 1;
-    jobs.tries[job] = 0;
-    this.#caller(job).called(job, outcomes.ok, now);
-  }
-
-  #callAgain(job: number, outcome: number, now: number): void {
-    const { jobs } = this;
-    const station = this.#caller(job);
-    const plan = this.#siteOf[station.index]?.calls[jobs.call[job] ?? 0];
-    const tries = jobs.tries[job] ?? 0;
-    if (tries < (plan?.call.retries ?? 0)) {
-      jobs.tries[job] = tries + 1;
-      this.makeCall(job, station);
-    } else station.called(job, outcome, now);
-  }
-
-  #caller(job: number): Station {
-    const station = this.stations[this.jobs.station[job] ?? -1];
-    assert(station !== undefined, 'whoever calls is at a station');
-    return station;
-  }
-
-  #callExpired(child: number, now: number): void {
-    const { jobs } = this;
-    const parent = jobs.parent[child] ?? -1;
-    if (parent < 0) return;
-    this.#abandon(child, now);
-    jobs.child[parent] = -1;
-    this.#callAgain(parent, outcomes.callTimedOut, now);
-  }
-
-  // ── health checks ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-  #ask(index: number, now: number): void {
-    const check = this.#checks[index];
-    assert(check !== undefined, 'a check is one of those that were set up');
-    check.deadline = check.machine.asked(instantAt(now));
-    this.#kernel.schedule(check.deadline, kinds.checkTimeout, index);
-    const job = this.jobs.allocate(purposes.check, index);
-    check.job = job;
-    check.gate.station(check.endpoint).arrive(job, now);
-  }
-
-  #checkExpired(index: number, now: number): void {
-    const check = this.#checks[index];
-    if (check === undefined || check.job < 0 || check.deadline !== now) return;
-    this.#abandon(check.job, now);
-    this.#checked(index, false, now);
-  }
-
-  #checked(index: number, passed: boolean, now: number): void {
-    const check = this.#checks[index];
-    assert(check !== undefined, 'a check is one of those that were set up');
-    check.job = -1;
-    const change = check.machine.observe(passed, instantAt(now));
-    if (change !== 'same') check.gate.setHealthy(check.endpoint, change === 'rose');
-    this.#scheduleCheck(index, now);
+    this.#calls.make(job, station, this.now);
   }
 
   // ── timeouts ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #ring(length: number, timed: Timed): Deadlines {
+  #newDeadlines(length: number, timed: Timed): Deadlines {
     const index = this.#rings.length;
     const ring = new Deadlines(length, timed, (at) => this.#kernel.schedule(at, kinds.deadline, index));
     this.#rings.push(ring);
@@ -828,40 +601,4 @@ export class World implements StationDuties {
     isAlive: this.#isRequest,
     expire: (request, now) => this.#gatewayExpired(request, now),
   };
-
-  readonly #callTimed: Timed = {
-    isAlive: (job, generation) => this.jobs.generation[job] === generation,
-    expire: (job, now) => this.#callExpired(job, now),
-  };
-}
-
-/** What a dependency has instead of a service's settings. */
-const plainSite = {
-  cpuTime: ns(0),
-  queue: { limit: Infinity, abandoned: 'served' },
-  cpuQuota: undefined,
-  healthSharesPool: false,
-} as const;
-
-function chooserOf(
-  choice: Choice,
-  targets: readonly Station[],
-  source: { below(bound: number): number },
-): () => Station {
-  let turn = 0;
-  const at = (index: number): Station => {
-    const station = targets[index];
-    assert(station !== undefined, 'a call has somewhere to go');
-    return station;
-  };
-  switch (choice) {
-    case 'pick-first':
-      return () => at(0);
-    case 'random':
-      return () => at(source.below(targets.length));
-    case 'round-robin':
-      return () => at(turn++ % targets.length);
-    default:
-      return unreachable(choice, 'a choice that nobody makes');
-  }
 }
