@@ -13,3 +13,4 @@ export { nginxFormats, type NginxReader, nginxReader, recogniseNginx } from './o
 export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
 export { type ForeignFile, type ForeignReading, readForeign } from './observe/read-files.ts';
 export { type ForeignFacts, recordOfRequests } from './observe/record-of-requests.ts';
+export { type DossierFile, type DossierReading, readDossier } from './observe/dossier.ts';

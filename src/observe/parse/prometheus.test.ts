@@ -13,8 +13,8 @@ test('samples, labels with escapes, special numbers and timestamps', () => {
     'spaced { a = "b" , c="d" } 3',
     '# EOF',
   ].join('\n');
-  const { samples, types, notUnderstood } = parsePrometheus(text);
-  assert.equal(notUnderstood, 0);
+  const { samples, types, foreign } = parsePrometheus(text);
+  assert.equal(foreign.length, 0);
   assert.equal(types.get('up'), 'gauge');
   assert.deepEqual(
     samples.map((sample) => sample.name),
@@ -34,7 +34,7 @@ test('a value is found by name and by the labels that were asked for', () => {
 });
 
 test('what is not understood is counted, not guessed', () => {
-  const { samples, notUnderstood } = parsePrometheus('x{a="1} 5\ny twelve\n1x 3\nx{a=b} 1\nz\ngood 1\n');
-  assert.equal(notUnderstood, 5);
-  assert.deepEqual(samples, [{ name: 'good', labels: {}, value: 1 }]);
+  const { samples, foreign } = parsePrometheus('x{a="1} 5\ny twelve\n1x 3\nx{a=b} 1\nz\ngood 1\n');
+  assert.equal(foreign.length, 5);
+  assert.deepEqual(samples, [{ name: 'good', labels: {}, value: 1, line: 6, timestamp: undefined }]);
 });

@@ -5,19 +5,22 @@ export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  readonly line: number;
+  /** As written: milliseconds in Prometheus' text, seconds in OpenMetrics. */
+  readonly timestamp: number | undefined;
 }
 
 export interface Exposition {
   readonly samples: readonly Sample[];
   readonly types: ReadonlyMap<string, string>;
-  readonly notUnderstood: number;
+  readonly foreign: readonly { readonly line: number; readonly text: string }[];
 }
 
 export function parsePrometheus(text: string): Exposition {
   const samples: Sample[] = [];
   const types = new Map<string, string>();
-  let notUnderstood = 0;
-  for (const raw of text.split('\n')) {
+  const foreign: { line: number; text: string }[] = [];
+  for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '') continue;
     if (line.startsWith('#')) {
@@ -25,11 +28,11 @@ export function parsePrometheus(text: string): Exposition {
       if (type !== null) types.set(type[1] ?? '', type[2] ?? '');
       continue;
     }
-    const sample = parseSample(line);
-    if (sample === undefined) notUnderstood += 1;
+    const sample = parseSample(line, index + 1);
+    if (sample === undefined) foreign.push({ line: index + 1, text: line });
     else samples.push(sample);
   }
-  return { samples, types, notUnderstood };
+  return { samples, types, foreign };
 }
 
 /** The value of the one sample with this name (and these labels); undefined when there is none. */
@@ -45,7 +48,7 @@ export function sampleOf(
   return undefined;
 }
 
-function parseSample(line: string): Sample | undefined {
+function parseSample(line: string, number: number): Sample | undefined {
   const name = /^[a-zA-Z_:][a-zA-Z0-9_:]*/.exec(line)?.[0];
   if (name === undefined) return undefined;
   let at = name.length;
@@ -56,9 +59,11 @@ function parseSample(line: string): Sample | undefined {
     if (end === undefined) return undefined;
     at = end;
   }
-  const number = line.slice(at).trim().split(/\s+/)[0] ?? '';
-  const value = parseNumber(number);
-  return value === undefined ? undefined : { name, labels, value };
+  const [numeral = '', stamp] = line.slice(at).trim().split(/\s+/);
+  const value = parseNumber(numeral);
+  if (value === undefined) return undefined;
+  const timestamp = stamp === undefined || stamp === '#' ? undefined : parseNumber(stamp);
+  return { name, labels, value, line: number, timestamp };
 }
 
 /** Reads `key="value",…}` from `at`; returns the index after the brace. */

@@ -1,0 +1,145 @@
+// Whatever an incident left behind, in any order, as one dossier. Each file is recognised by its content and handed to the
+// one reader that is surest of it; configurations go first, because they say how to read logs.
+//
+// Nothing here fails for what is in a file. What cannot be read is said, with the file and what was expected.
+
+import type { Dossier, SampleFact, SourceNote } from '../record.ts';
+import { formats as allFormats } from './formats.ts';
+import { type Format, firstLines, type LineFormat } from './parse/format.ts';
+import { firstReadings } from './parse/readings.ts';
+import { type Hints, noHints, Sink } from './parse/sink.ts';
+
+export interface DossierFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface DossierReading {
+  readonly dossier: Dossier;
+  /** What a person must know: files that were not read, and what was left out of those that were. */
+  readonly problems: readonly string[];
+}
+
+const headLength = 65_536;
+/** Below this nobody is sure enough. */
+const confidenceMin = 0.3;
+
+/** Reads all files together. `formats`: the table, for tests. */
+export function readDossier(files: readonly DossierFile[], formats: readonly Format[] = allFormats): DossierReading {
+  const problems: string[] = [];
+  const known: RecognisedFile[] = [];
+  for (const file of files) {
+    const text = file.text.replace(/^\uFEFF/, '');
+    const head = text.slice(0, headLength).replaceAll('\r\n', '\n');
+    const format = recognise(head, file.name, formats);
+    if (format === undefined) problems.push(`${file.name}: ${complaint(head)}`);
+    else known.push({ name: file.name, text, head, format });
+  }
+  const hints = noHints();
+  const early = known.filter((file) => file.format.early === true);
+  const read = new Map(
+    [...early, ...known.filter((file) => !early.includes(file))].map((file) => [file, readFile(file, hints)]),
+  );
+  const parts = known.flatMap((file) => read.get(file) ?? []);
+  return { dossier: together(parts), problems: [...problems, ...parts.flatMap((part) => part.remarks)] };
+}
+
+/** The format that is surest of this text; undefined when none is. */
+export function recognise(head: string, name: string, formats: readonly Format[] = allFormats): Format | undefined {
+  let best: Format | undefined;
+  let bestConfidence = confidenceMin;
+  if (head.trim() === '' || isBinary(head)) return undefined;
+  for (const format of formats) {
+    const confidence = format.recognise(head, name);
+    if (confidence > bestConfidence) {
+      best = format;
+      bestConfidence = confidence;
+    }
+  }
+  return best;
+}
+
+interface RecognisedFile {
+  readonly name: string;
+  readonly text: string;
+  readonly head: string;
+  readonly format: Format;
+}
+
+type FileFacts = ReturnType<Sink['finish']> & { readonly remarks: readonly string[] };
+
+function readFile(file: RecognisedFile, hints: Hints): FileFacts {
+  const sink = new Sink(file.name, hints);
+  if (file.format.kind === 'whole') file.format.read(file.text.replaceAll('\r\n', '\n'), sink);
+  else readLines(file.format, file, sink);
+  const facts = sink.finish(file.format.name);
+  return { ...facts, remarks: sink.remarks.map((remark) => `${file.name}: ${remark}`) };
+}
+
+/** One line after the other, without cutting the text into an array of them. */
+function readLines(format: LineFormat, file: RecognisedFile, sink: Sink): void {
+  const reader = format.open(sink, file.head);
+  const { text } = file;
+  let number = 0;
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf('\n', at);
+    const end = found === -1 ? text.length : found;
+    number += 1;
+    const line = text.slice(at, end > at && text.charCodeAt(end - 1) === 13 ? end - 1 : end);
+    if (line !== '') {
+      if (reader.line(line, number)) sink.understood();
+      else sink.foreign(number, line);
+    }
+    at = end + 1;
+  }
+  reader.end?.();
+}
+
+function together(parts: readonly FileFacts[]): Dossier {
+  const first = firstReadings(
+    parts.map((part) => ({
+      name: part.source.file,
+      format: part.source.format,
+      readings: 1 + part.samples.reduce((most, sample) => Math.max(most, sample.reading), 0),
+      firstMs: earliest(part.samples),
+    })),
+  );
+  const sources: SourceNote[] = parts.map((part) => part.source);
+  return {
+    sources,
+    settings: parts.flatMap((part) => part.settings),
+    samples: parts.flatMap((part, index) => renumbered(part.samples, first[index] ?? 0)),
+    series: parts.flatMap((part) => part.series),
+    requests: parts.flatMap((part) => part.requests),
+    results: parts.flatMap((part) => part.results),
+    messages: parts.flatMap((part) => part.messages),
+    events: parts.flatMap((part) => part.events),
+  };
+}
+
+function renumbered(samples: readonly SampleFact[], first: number): readonly SampleFact[] {
+  return first === 0 ? samples : samples.map((sample) => ({ ...sample, reading: sample.reading + first }));
+}
+
+function earliest(samples: readonly SampleFact[]): number | undefined {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { atMs } of samples) least = Math.min(least, atMs ?? least);
+  return least === Number.POSITIVE_INFINITY ? undefined : least;
+}
+
+function complaint(head: string): string {
+  if (head.trim() === '') return 'the file is empty';
+  if (isBinary(head)) return 'this is no text; give logs, metrics and configurations as text (gzip is unpacked)';
+  return `not a format that is known here; its first line is\n  ${(firstLines(head, 1)[0] ?? '').slice(0, 160)}`;
+}
+
+/** Text has no zero bytes and hardly any other control characters or broken encodings. */
+function isBinary(head: string): boolean {
+  if (head.includes('\0')) return true;
+  let odd = 0;
+  for (let at = 0; at < head.length; at++) {
+    const code = head.charCodeAt(at);
+    if (code === 0xfffd || (code < 32 && code !== 9 && code !== 10 && code !== 13 && code !== 27)) odd += 1;
+  }
+  return odd > head.length * 0.05;
+}

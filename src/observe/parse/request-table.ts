@@ -1,0 +1,230 @@
+// Millions of requests as columns. A row costs 54 bytes whatever its texts are: those are interned.
+//
+// The bound is in sight: at two million rows every second one is given up, and from there on only every second (fourth,
+// eighth, …) is taken. So what remains is always an even sample of the whole log, in its order, and `skipped` says how many
+// are not in it. A reader asks `wants()` before it takes a line apart, and so saves the work for a row nobody keeps.
+
+import { assert } from '../../base.ts';
+import type { Origin, RequestTable } from '../../record.ts';
+import { Texts } from './texts.ts';
+
+export const rowsMax = 2_000_000;
+
+/** One request as a reader found it. Readers keep one and fill it for every line. */
+export interface RequestRow {
+  /** Epoch milliseconds when the request began; NaN when the log has no times. */
+  startMs: number;
+  /** NaN: not in the log. */
+  seconds: number;
+  upstreamSeconds: number;
+  /** −1: not in the log. */
+  status: number;
+  upstreamStatus: number;
+  attempts: number;
+  replica: string | undefined;
+  client: string | undefined;
+  /** Method and path without query. */
+  route: string | undefined;
+  flag: string | undefined;
+  service: string | undefined;
+  worker: string | undefined;
+}
+
+/** A row that says nothing yet. */
+export function blankRow(): RequestRow {
+  return {
+    startMs: Number.NaN,
+    seconds: Number.NaN,
+    upstreamSeconds: Number.NaN,
+    status: -1,
+    upstreamStatus: -1,
+    attempts: -1,
+    replica: undefined,
+    client: undefined,
+    route: undefined,
+    flag: undefined,
+    service: undefined,
+    worker: undefined,
+  };
+}
+
+/** Makes a row blank again. */
+export function clearRow(row: RequestRow): void {
+  row.startMs = Number.NaN;
+  row.seconds = Number.NaN;
+  row.upstreamSeconds = Number.NaN;
+  row.status = -1;
+  row.upstreamStatus = -1;
+  row.attempts = -1;
+  row.replica = undefined;
+  row.client = undefined;
+  row.route = undefined;
+  row.flag = undefined;
+  row.service = undefined;
+  row.worker = undefined;
+}
+
+export class RequestTableBuilder {
+  readonly replicas = new Texts();
+  readonly clients = new Texts();
+  readonly routes = new Texts();
+  readonly flags = new Texts();
+  readonly services = new Texts();
+  readonly workers = new Texts();
+  /** How precise the instants are, in milliseconds; a reader sets it when it knows. */
+  stepMs = 1;
+  readonly #max: number;
+  #count = 0;
+  #seen = 0;
+  /** Every so many rows are taken: a power of two. */
+  #stride = 1;
+  #room: number;
+  #startMs: Float64Array;
+  #seconds: Float64Array;
+  #upstreamSeconds: Float64Array;
+  #status: Int16Array;
+  #upstreamStatus: Int16Array;
+  #attempts: Int16Array;
+  #texts: readonly [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+
+  /** `max`: the most rows that are kept; even, for tests smaller than the default. */
+  constructor(max: number = rowsMax) {
+    assert(max >= 2 && max % 2 === 0, 'a table keeps an even number of rows');
+    this.#max = max;
+    this.#room = Math.min(1024, max);
+    this.#startMs = new Float64Array(this.#room);
+    this.#seconds = new Float64Array(this.#room);
+    this.#upstreamSeconds = new Float64Array(this.#room);
+    this.#status = new Int16Array(this.#room);
+    this.#upstreamStatus = new Int16Array(this.#room);
+    this.#attempts = new Int16Array(this.#room);
+    this.#texts = sixColumns(this.#room);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Counts one request of the log; whether it is one of those that are kept. Then `add` must follow. Hot. */
+  wants(): boolean {
+    const wanted = this.#seen % this.#stride === 0;
+    this.#seen += 1;
+    return wanted;
+  }
+
+  /** Takes the request for which `wants` said yes. Hot. */
+  add(row: RequestRow): void {
+    this.addNumbers(
+      row,
+      this.replicas.intern(row.replica),
+      this.clients.intern(row.client),
+      this.routes.intern(row.route),
+      this.flags.intern(row.flag),
+      this.services.intern(row.service),
+      this.workers.intern(row.worker),
+    );
+  }
+
+  /** The same for readers that intern by themselves: the texts of `row` are not looked at. Hot. */
+  addNumbers(
+    row: RequestRow,
+    replica: number,
+    client: number,
+    route: number,
+    flag: number,
+    service: number,
+    worker: number,
+  ): void {
+    if (this.#count === this.#room) this.#makeRoom();
+    const at = this.#count;
+    this.#startMs[at] = row.startMs;
+    this.#seconds[at] = row.seconds;
+    this.#upstreamSeconds[at] = row.upstreamSeconds;
+    this.#status[at] = row.status;
+    this.#upstreamStatus[at] = row.upstreamStatus;
+    this.#attempts[at] = Math.min(row.attempts, 32_767);
+    const [replicas, clients, routes, flags, services, workers] = this.#texts;
+    replicas[at] = replica;
+    clients[at] = client;
+    routes[at] = route;
+    flags[at] = flag;
+    services[at] = service;
+    workers[at] = worker;
+    this.#count = at + 1;
+    if (this.#count === this.#max) this.#halve();
+  }
+
+  /** The columns, cut to length. The builder is not used afterwards. */
+  finish(program: string, origin: Origin): RequestTable {
+    const count = this.#count;
+    const [replica, client, route, flag, service, worker] = this.#texts;
+    return {
+      program,
+      origin,
+      count,
+      skipped: this.#seen - count,
+      startMs: this.#startMs.slice(0, count),
+      seconds: this.#seconds.slice(0, count),
+      upstreamSeconds: this.#upstreamSeconds.slice(0, count),
+      status: this.#status.slice(0, count),
+      upstreamStatus: this.#upstreamStatus.slice(0, count),
+      attempts: this.#attempts.slice(0, count),
+      replica: replica.slice(0, count),
+      client: client.slice(0, count),
+      route: route.slice(0, count),
+      flag: flag.slice(0, count),
+      service: service.slice(0, count),
+      worker: worker.slice(0, count),
+      replicas: this.replicas.all,
+      clients: this.clients.all,
+      routes: this.routes.all,
+      flags: this.flags.all,
+      services: this.services.all,
+      workers: this.workers.all,
+      stepMs: this.stepMs,
+    };
+  }
+
+  /** Every second row goes; rows 0, 2, 4, … stay, which are those that the doubled stride would have taken. */
+  #halve(): void {
+    const half = this.#count / 2;
+    for (const column of this.#columns()) for (let row = 0; row < half; row++) column[row] = column[2 * row] ?? 0;
+    this.#count = half;
+    this.#stride *= 2;
+  }
+
+  #makeRoom(): void {
+    this.#room = Math.min(this.#room * 2, this.#max);
+    this.#startMs = grown(new Float64Array(this.#room), this.#startMs);
+    this.#seconds = grown(new Float64Array(this.#room), this.#seconds);
+    this.#upstreamSeconds = grown(new Float64Array(this.#room), this.#upstreamSeconds);
+    this.#status = grown(new Int16Array(this.#room), this.#status);
+    this.#upstreamStatus = grown(new Int16Array(this.#room), this.#upstreamStatus);
+    this.#attempts = grown(new Int16Array(this.#room), this.#attempts);
+    const columns = sixColumns(this.#room);
+    for (const [index, column] of columns.entries()) grown(column, this.#texts[index] ?? column);
+    this.#texts = columns;
+  }
+
+  #columns(): (Float64Array | Int16Array | Int32Array)[] {
+    return [
+      this.#startMs,
+      this.#seconds,
+      this.#upstreamSeconds,
+      this.#status,
+      this.#upstreamStatus,
+      this.#attempts,
+      ...this.#texts,
+    ];
+  }
+}
+
+function sixColumns(length: number): readonly [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array] {
+  const column = (): Int32Array => new Int32Array(length);
+  return [column(), column(), column(), column(), column(), column()];
+}
+
+function grown<Column extends Float64Array | Int16Array | Int32Array>(larger: Column, full: Column): Column {
+  larger.set(full);
+  return larger;
+}
