@@ -89,10 +89,14 @@ export interface RequestTable {
   readonly seconds: Float64Array;
   /** Seconds the upstream took, of the last try; NaN when it never answered. */
   readonly upstreamSeconds: Float64Array;
+  /** Seconds it waited in the balancer for a free place; NaN: not in the log. */
+  readonly queueSeconds: Float64Array;
+  /** Seconds to connect to the upstream; NaN: not in the log, or never tried. */
+  readonly connectSeconds: Float64Array;
   readonly status: Int16Array;
   /** What the upstream itself answered; −1: nothing. */
   readonly upstreamStatus: Int16Array;
-  readonly attempts: Int16Array;
+  readonly attempts: Int32Array;
   /** Index into `replicas`, `clients`, `routes`, `flags`, `workers`, `services`; −1: none. */
   readonly replica: Int32Array;
   readonly client: Int32Array;
