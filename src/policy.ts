@@ -35,3 +35,42 @@ export { ActiveCheck, type ActiveCheckSettings, type HealthChange } from './poli
 export { backOff, type BackOffOptions } from './policy/retry/back-off.ts';
 export { RetryBudget, type RetryBudgetOptions } from './policy/retry/budget.ts';
 export { isIdempotent } from './policy/retry/idempotent.ts';
+export { type FailedAttempt, mayRepeat, type Repeat } from './policy/retry/may-repeat.ts';
+export { Hedge, type HedgeOptions } from './policy/retry/hedge.ts';
+export { Breaker, type BreakerSettings, type BreakerState, defaultBreakerSettings } from './policy/health/breaker.ts';
+export {
+  defaultOutlierSettings,
+  type OutlierChange,
+  OutlierDetector,
+  type OutlierReason,
+  type OutlierSettings,
+} from './policy/health/outlier.ts';
+
+// Whether to let it in.
+export { CeilingCounts, type Ceiling, type Ceilings, defaultCeilings } from './policy/admit/ceilings.ts';
+export { defaultGradientSettings, GradientLimit, type GradientSettings, nextLimit } from './policy/admit/gradient.ts';
+export { defaultWaitingRoomSettings, WaitingRoom, type WaitingRoomSettings } from './policy/admit/waiting-room.ts';
+
+// Until when.
+export {
+  canFinish,
+  deadlineOf,
+  envoyRemainingHeader,
+  formatGrpcTimeout,
+  formatRemainingMs,
+  forwarded,
+  grpcTimeoutHeader,
+  leftUntil,
+  parseGrpcTimeout,
+  parseRemainingMs,
+  remainingHeader,
+} from './policy/deadline.ts';
+export {
+  amplification,
+  type CallSettings,
+  type ChainSettings,
+  type UnsafeFinding,
+  type UnsafeName,
+  unsafeSettings,
+  worstCase,
+} from './policy/unsafe-settings.ts';

@@ -18,19 +18,15 @@
 //   tunnel       yes       yes         raw                   yes
 //   discarding   –         –           and thrown away       yes           the rest of a body that nobody wants
 //
-// An attempt may be repeated when nothing of it can have been carried out, or when carrying it out twice is the same as once:
-//   - no connection came about: any method, to another endpoint;
-//   - a kept connection closed before one byte of the answer (the idle race, RFC 9112 section 9.5): idempotent methods, once,
-//     on a fresh connection to the same endpoint, which has done nothing wrong;
-//   - a connection closed or reset before one byte of the answer: idempotent methods, to another endpoint.
-// The last two need everything that was sent, which is kept up to `replayBytesMax`. Retries other than the idle race are paid
-// from the retry budget of the whole gateway. A request that cannot be repeated takes no connection that has been idle for
-// longer than `freshIdle`, so that it seldom meets the idle race at all.
+// Whether an attempt may be repeated, and where, is decided by `mayRepeat` (policy). What was sent is kept for that up to
+// `replayBytesMax`. Reconnecting after an idle race happens once and costs nothing; other retries are paid from the retry
+// budget of the whole gateway. A request that cannot be repeated takes no connection that has been idle for longer than
+// `freshIdle`, so that it seldom meets the idle race at all.
 //
 // Hot: begin, requestBody, requestEnd, flushRequest, answerHead, answerBody, answerEnd, finishAnswer.
 
 import { after, assert, type Duration, type Instant, ns, seconds } from '../base.ts';
-import { backOff, isIdempotent } from '../policy.ts';
+import { backOff, isIdempotent, mayRepeat } from '../policy.ts';
 import { lastChunk, type RequestHead, type ResponseHead, type WireError } from '../wire.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -414,30 +410,26 @@ export class Exchange {
       endpoint.count('cut-off');
       return this.#cutOff(waysOut.cutOff, now);
     }
-    if (this.#idleRace(connection, kind)) {
+    const connecting = this.phase === 'connecting';
+    const repeat = mayRepeat({
+      reached: connecting ? 'connecting' : connection.answerBegun ? 'answer-begun' : 'sent',
+      failure: kind === 'protocol' ? 'protocol' : 'connection',
+      reused: connection.reused,
+      idempotent: this.#repeatable,
+      // While connecting after an idle race, something may have been sent on the connection before.
+      replayable: this.#replayable && (!connecting || !this.#reconnected || this.#repeatable),
+    });
+    if (repeat === 'reconnect' && !this.#reconnected) {
       this.#reconnected = true;
       this.#upstream = undefined;
       this.#flushed = 0;
       return this.#connect(endpoint, now);
     }
     endpoint.count(kind);
-    const connecting = this.phase === 'connecting';
     this.#dropUpstream(false, now);
-    if (this.#mayRetry(connecting, kind, now)) return this.#retry(endpoint, now);
+    const allowed = repeat !== 'no' && this.attempts <= this.#plane.config.retries;
+    if (allowed && this.#plane.budget.withdraw(now)) return this.#retry(endpoint, now);
     this.#answerLocally(wayOutOf(connecting, kind), now);
-  }
-
-  #idleRace(connection: UpstreamConnection, kind: EndpointErrorKind): boolean {
-    if (this.phase !== 'sending' || !connection.reused || connection.answerBegun || this.#reconnected) return false;
-    return (kind === 'closed' || kind === 'reset') && this.#repeatable && this.#replayable;
-  }
-
-  #mayRetry(connecting: boolean, kind: EndpointErrorKind, now: Instant): boolean {
-    if (this.attempts > this.#plane.config.retries) return false;
-    const safe = connecting
-      ? this.#flushed === 0 || (this.#repeatable && this.#replayable)
-      : (kind === 'closed' || kind === 'reset') && this.#repeatable && this.#replayable;
-    return safe && this.#plane.budget.withdraw(now);
   }
 
   /** At once to an endpoint that has not been tried; after a pause when all have. */

@@ -63,13 +63,13 @@ for (const name of balancerNames) {
           const id = first.endpoints[index]?.id ?? '';
           inside.set(id, (inside.get(id) ?? 0) + by);
         };
-        for (const throw_ of dice) {
+        for (const throwOf of dice) {
           const picked = balancer.pick({}, start);
           if (picked === undefined) continue;
           balancer.started(picked, start);
           count(picked, 1);
-          if (throw_ % 3 === 0) {
-            balancer.finished(picked, { ok: throw_ % 2 === 0, latency: ms(throw_) }, start);
+          if (throwOf % 3 === 0) {
+            balancer.finished(picked, { ok: throwOf % 2 === 0, latency: ms(throwOf) }, start);
             count(picked, -1);
           }
         }

@@ -271,14 +271,16 @@ class Prequal implements ProbingBalancer {
     return (this.#poolInFlight[fullest] ?? 0) > hotAbove ? fullest : slowest;
   }
 
+  /** By hand: `copyWithin` costs some 50 ns a call, for five arrays of at most sixteen. */
   #remove(place: number): void {
-    const from = place + 1;
-    this.#poolEndpoint.copyWithin(place, from, this.#size);
-    this.#poolInFlight.copyWithin(place, from, this.#size);
-    this.#poolLatency.copyWithin(place, from, this.#size);
-    this.#poolAt.copyWithin(place, from, this.#size);
-    this.#poolUses.copyWithin(place, from, this.#size);
     this.#size -= 1;
+    for (let to = place; to < this.#size; to++) {
+      this.#poolEndpoint[to] = this.#poolEndpoint[to + 1] ?? 0;
+      this.#poolInFlight[to] = this.#poolInFlight[to + 1] ?? 0;
+      this.#poolLatency[to] = this.#poolLatency[to + 1] ?? 0;
+      this.#poolAt[to] = this.#poolAt[to + 1] ?? 0;
+      this.#poolUses[to] = this.#poolUses[to + 1] ?? 0;
+    }
   }
 }
 

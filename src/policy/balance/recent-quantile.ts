@@ -40,8 +40,15 @@ export class RecentQuantile {
   }
 
   #leave(value: number): void {
-    const place = this.#sorted.indexOf(value);
-    this.#sorted.copyWithin(place, place + 1, this.#size);
+    const sorted = this.#sorted;
+    let low = 0;
+    let high = this.#size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((sorted[middle] ?? 0) < value) low = middle + 1;
+      else high = middle;
+    }
     this.#size -= 1;
+    for (let to = low; to < this.#size; to++) sorted[to] = sorted[to + 1] ?? 0;
   }
 }
