@@ -5,3 +5,4 @@ export { machineLimits } from './load/machine-limits.ts';
 export { type MachineLimits, preflight, type Shortage } from './load/preflight.ts';
 export { type CrewOptions, startCrew } from './load/crew.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';
+export { selftest, type SelftestCase, selftestCases, type SelftestRow, selftestText } from './load/selftest.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ms } from '../base.ts';
-import { checkLoad, playLoad } from './scripted-load.ts';
+import { checkLoad, playLoad } from './testing/scripted-load.ts';
 
 test('requests come due by the clock, and take a connection that is idle or a new one', () =>
   checkLoad(`

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Instant, instantAt, ms, ns } from '../base.ts';
 import type { ClosedDemand, Step } from '../scenario.ts';
-import { ImaginedEngine } from './imagined-engine.ts';
+import { ImaginedEngine } from './testing/imagined-engine.ts';
 import { startLoad } from './run.ts';
 
 const step = (path: string, change: Partial<Step> = {}): Step => ({

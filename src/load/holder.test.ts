@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Instant, instantAt, ms, ns, seconds } from '../base.ts';
 import type { HeldGroup, HeldSnapshot, LoadRun } from './contract.ts';
 import { dialAt } from './dial.ts';
-import { ImaginedEngine, type ImaginedSocket } from './imagined-engine.ts';
+import { ImaginedEngine, type ImaginedSocket } from './testing/imagined-engine.ts';
 import { startLoad } from './run.ts';
 
 const at = (milliseconds: number): Instant => instantAt(ms(milliseconds));

@@ -11,7 +11,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { withNginx } from './with-nginx.ts';
+import { withNginx } from './testing/nginx.ts';
 
 interface Measured {
   readonly requests: number;
@@ -114,7 +114,7 @@ async function main(): Promise<void> {
 
 /** Our own driver in a process of its own, told by its last line. */
 function ours(engine: string): Peer['run'] {
-  const script = fileURLToPath(new URL('load-once.ts', import.meta.url));
+  const script = fileURLToPath(new URL('testing/load-once.ts', import.meta.url));
   return async (url, connections, seconds) => {
     const { port } = new URL(url);
     const args = ['-c', generatorCore, process.execPath, '--disable-warning=ExperimentalWarning', script];

@@ -10,7 +10,7 @@ import { nodeEngine } from '../net.ts';
 import type { ClosedDemand, OpenDemand } from '../scenario.ts';
 import type { LoadGroup, LoadResult } from './contract.ts';
 import { startLoad } from './run.ts';
-import { withNginx } from './with-nginx.ts';
+import { withNginx } from './testing/nginx.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
 const closed = (users: number): ClosedDemand => ({ kind: 'closed', clients: 'shop', users, flow, think: ms(1) });

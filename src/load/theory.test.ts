@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { dice, type Duration, instantAt, type Instant, ms, seconds } from '../base.ts';
 import { histogramOfFields, Histogram } from '../stats.ts';
 import type { LoadGroup, LoadResult, LoadRun } from './contract.ts';
-import { ImaginedServer, type ImaginedServerOptions } from './imagined-server.ts';
+import { ImaginedServer, type ImaginedServerOptions } from './testing/imagined-server.ts';
 import { startLoad } from './run.ts';
-import { groupOf } from './scripted-load.ts';
+import { groupOf } from './testing/scripted-load.ts';
 
 const at = (count: number): Instant => instantAt(seconds(count));
 

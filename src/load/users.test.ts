@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { ms } from '../base.ts';
-import { checkLoad } from './scripted-load.ts';
+import { checkLoad } from './testing/scripted-load.ts';
 
 test('a user asks, reads, thinks, and goes on with the next step on the same connection', () =>
   checkLoad(`

@@ -9,6 +9,7 @@ import { nodeEngine } from './node-engine.ts';
 import { testCertificate, testKey } from './test-certificate.ts';
 
 conformance('node', () => nodeEngine());
+conformance('node with fine alarms', () => nodeEngine({ fineAlarms: true }));
 
 const host = '127.0.0.1';
 const trusted: TlsTarget = { serverName: 'plimsoll.test', ca: testCertificate };

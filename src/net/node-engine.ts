@@ -21,7 +21,15 @@ export interface NodeEngineOptions {
   readonly clock?: () => Instant;
   /** `write` returns false once this many bytes are queued on a socket. Default 256 KiB. */
   readonly highWaterMark?: number;
+  /** Alarms ring within a tenth of a millisecond instead of one: the last stretch before an alarm is spent in naps of that
+   * length, with a look at all sockets in between. Costs some ten per cent of a core while alarms are close together.
+   * Default false. */
+  readonly fineAlarms?: boolean;
 }
+
+/** Timers of Node know whole milliseconds only, and ring up to one late. */
+const fineFrom = 2;
+const napMs = 0.1;
 
 const readBufferBytes = 64 * 1024;
 const scratchBytes = 64 * 1024;
@@ -46,8 +54,10 @@ class NodeEngine implements Engine {
   #immediate: NodeJS.Immediate | undefined;
   #timerAt: Instant | undefined;
   #closed = false;
+  readonly #fine: boolean;
 
   constructor(options: NodeEngineOptions) {
+    this.#fine = options.fineAlarms === true;
     this.turn = new Turn(options.clock ?? threadClock);
     this.highWaterMark = options.highWaterMark ?? 256 * 1024;
   }
@@ -203,6 +213,7 @@ class NodeEngine implements Engine {
     this.#timerAt = next;
     const distance = (next - this.turn.read()) / 1e6;
     if (distance <= 0) this.#immediate = setImmediate(this.#ring);
+    else if (this.#fine) this.#armFine(distance);
     else this.#timeout = setTimeout(this.#ring, Math.ceil(distance));
   }
 
@@ -211,6 +222,19 @@ class NodeEngine implements Engine {
     clearImmediate(this.#immediate);
     this.#timerAt = undefined;
   }
+
+  #armFine(distance: number): void {
+    if (distance < fineFrom) this.#immediate = setImmediate(this.#nap);
+    else this.#timeout = setTimeout(this.#nap, Math.floor(distance) - 1);
+  }
+
+  /** Sleeps for what is left, a tenth of a millisecond at most, and comes back after the loop has looked at every socket. */
+  readonly #nap = (): void => {
+    const left = ((this.#alarms.next ?? 0) - this.turn.read()) / 1e6;
+    if (left > 0) Atomics.wait(pillow, 0, 0, Math.min(left, napMs));
+    if (left > napMs) this.#armFine(left - napMs);
+    else this.#ring();
+  };
 
   readonly #ring = (): void => {
     this.#timerAt = undefined;
@@ -405,6 +429,9 @@ class Scratch {
 function serverName(host: string): { servername?: string } {
   return net.isIP(host) === 0 ? { servername: host } : {};
 }
+
+/** Nobody ever wakes whoever waits on this: only the time does. */
+const pillow = new Int32Array(new SharedArrayBuffer(4));
 
 const ignorant: SocketHandler = { onData: () => {}, onClose: () => {} };
 

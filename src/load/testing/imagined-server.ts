@@ -1,7 +1,7 @@
 // A server on the other end of an imagined engine's sockets, for tests against theory: it knows exactly how long each request
 // takes, and can stand still at set times as a process does that is stopped or collects garbage.
 
-import { after, type Duration, type Instant, ms } from '../base.ts';
+import { after, type Duration, type Instant, ms } from '../../base.ts';
 import { ImaginedEngine, type ImaginedSocket } from './imagined-engine.ts';
 import { answerText } from './scripted-load.ts';
 

@@ -19,11 +19,11 @@
 //             end KEY=VALUE…
 
 import assert from 'node:assert/strict';
-import { type Duration, type Instant, instantAt, ms, ns } from '../base.ts';
-import type { Objective, Step } from '../scenario.ts';
-import type { GroupSnapshot, LoadGroup, LoadResult, LoadRun } from './contract.ts';
+import { type Duration, type Instant, instantAt, ms, ns } from '../../base.ts';
+import type { Objective, Step } from '../../scenario.ts';
+import type { GroupSnapshot, LoadGroup, LoadResult, LoadRun } from '../contract.ts';
 import { ImaginedEngine, type ImaginedSocket } from './imagined-engine.ts';
-import { startLoad } from './run.ts';
+import { startLoad } from '../run.ts';
 
 export interface ScriptOptions {
   /** Every alarm rings this late. */

@@ -4,8 +4,8 @@
 //
 // `alarmLateness` makes alarms as late as real ones are.
 
-import { after, type Duration, Heap, type Instant, ns, start } from '../base.ts';
-import type { Alarm, Engine, Listener, NetError, NetErrorKind, Socket, SocketHandler, Target } from '../net.ts';
+import { after, type Duration, Heap, type Instant, ns, start } from '../../base.ts';
+import type { Alarm, Engine, Listener, NetError, NetErrorKind, Socket, SocketHandler, Target } from '../../net.ts';
 
 export interface ImaginedEngineOptions {
   readonly alarmLateness?: (at: Instant) => Duration;

@@ -1,11 +1,11 @@
 // One run of the driver for the bench: closed users without a think time against a port of this machine. After half a second
 // to warm up it prints what the rest cost, as a line of JSON.
 //
-//   node src/load/load-once.ts PORT CONNECTIONS SECONDS [ENGINE]
+//   node src/load/testing/load-once.ts PORT CONNECTIONS SECONDS [ENGINE]
 
-import { after, ms, seconds, type Instant } from '../base.ts';
-import { nodeEngine, type Engine } from '../net.ts';
-import { startLoad } from './run.ts';
+import { after, ms, seconds, type Instant } from '../../base.ts';
+import { nodeEngine, type Engine } from '../../net.ts';
+import { startLoad } from '../run.ts';
 
 const [port = '80', connections = '64', length = '5'] = process.argv.slice(2);
 
