@@ -6,11 +6,13 @@
 //   node tools/check.ts --only tests src/policy tools/tidy/imports.test.ts
 //                                              the tests under these paths
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { killHungFiles } from './hung-files.ts';
 import { openTree } from './tree.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,8 +42,10 @@ const stages: readonly Stage[] = [
   { name: 'lint', about: 'oxlint, with types', command: [program('oxlint', 'oxlint')] },
 ];
 
-/** A hung test fails on its own after this long, so that the run can say which one it was. */
+/** A test that waits in vain fails after this long; a file that does not end, after longer (file-deadline.ts); and one that
+ * spins, at last. So the run always ends, and can say which it was. */
 const testTimeoutMs = 60_000;
+const spinningMs = 120_000;
 
 /** The tests under these paths (all of them by default), each file in a process of its own behind the guard. */
 function tests(paths: readonly string[]): Stage {
@@ -65,7 +69,7 @@ function tests(paths: readonly string[]): Stage {
   };
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < nodeNeeded) {
     usage(
@@ -79,7 +83,7 @@ function main(): void {
 
   const chosen = all.filter(({ name }) => only.length === 0 || only.includes(name));
   for (const [index, stage] of chosen.entries()) {
-    const code = run(stage);
+    const code = await run(stage);
     if (code === 0) continue;
     const missed = chosen.slice(index + 1).map(({ name }) => name);
     if (missed.length > 0) say(`\n${stage.name} failed. Not run: ${missed.join(', ')}.`);
@@ -103,18 +107,16 @@ function readArguments(): { readonly only: readonly string[]; readonly paths: re
 }
 
 /** Runs one stage to its end, its output passed through. Returns its exit code. */
-function run({ name, about, command }: Stage): number {
+async function run({ name, about, command }: Stage): Promise<number> {
   say(`\n── ${name} · ${about} `.padEnd(100, '─'));
   const begun = performance.now();
-  const { status, signal, error } = spawnSync(process.execPath, command, {
-    cwd: root,
-    stdio: 'inherit',
-    env: environment(),
-  });
-  if (error !== undefined) say(`${name} could not start: ${error.message}`);
-  if (signal !== null) say(`${name} was ended by ${signal}`);
+  const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit', env: environment() });
+  const watch = name === 'tests' ? killHungFiles(child.pid ?? 0, spinningMs, 5000, say) : undefined;
+  await once(child, 'exit');
+  clearInterval(watch);
+  if (child.signalCode !== null) say(`${name} was ended by ${child.signalCode}`);
   if (name !== 'tests') say(`${((performance.now() - begun) / 1000).toFixed(1)} s`);
-  return status ?? 1;
+  return child.exitCode ?? 1;
 }
 
 /**
@@ -138,4 +140,4 @@ function usage(problem: string): never {
   process.exit(2);
 }
 
-main();
+await main();

@@ -1,13 +1,13 @@
-// A test file whose tests have ended may still hold a socket, a timer or a child process, and then its process never ends
-// and neither does the run; the runner's own time limit covers tests, not files. Preloaded into every test process, this
-// ends such a file after a while and says what was left open.
+// A test file may never end: its tests are over, but a socket, a timer or a child process is left open. Then the run would
+// never end either, and nobody would know which file it was. Preloaded into every test process, this ends such a file after
+// a while and says what was left. One that spins cannot end itself: hung-files.ts sees to it.
 
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 
 const limitMs = Number(process.env['PLIMSOLL_TEST_FILE_LIMIT_MS'] ?? 90_000);
 
-/** Set by the test runner in the processes that it starts for single files. */
+/** The test runner sets this in the processes that it starts for single files. */
 const runsOneFile = process.env['NODE_TEST_CONTEXT'] !== undefined && isMainThread;
 
 function giveUp(): void {
