@@ -13,6 +13,7 @@ const resultShape = z.object({
   schema: z.literal('plimsoll.dev/result/v1'),
   seed: z.number(),
   verdict: z.looseObject({ pattern: z.string(), culprit: z.string().optional() }),
+  limits: z.array(z.string()),
   ledgers: z.array(
     z.object({
       planned: z.number(),
@@ -69,10 +70,13 @@ test('a short healthy run ends in 0, with JSON on stdout and talk on stderr', as
     '--out',
     out,
   );
-  assert.equal(code, 0, stderr);
   const result = resultShape.parse(JSON.parse(stdout));
-  assert.equal(result.verdict.pattern, 'healthy');
-  assert.equal(result.verdict.culprit, undefined);
+  assert.equal(result.verdict.culprit, undefined, 'nobody is accused of anything');
+  // On a machine that is too busy to measure on, the run says so, and then it may give no verdict on the service.
+  if (result.limits.length === 0) {
+    assert.equal(result.verdict.pattern, 'healthy', stdout);
+    assert.equal(code, 0, stderr);
+  } else assert.ok(['healthy', 'undecided', 'generator-saturated'].includes(result.verdict.pattern), stdout);
   assert.equal(result.seed, 3);
   const [ledger] = result.ledgers;
   assert.ok(ledger !== undefined);
@@ -90,9 +94,9 @@ test('a short healthy run ends in 0, with JSON on stdout and talk on stderr', as
   assert.match(shown.stdout, /api-4/);
 
   const again = await plimsoll('diagnose', out, '--json');
-  assert.equal(again.code, 0);
+  assert.equal(again.code, result.verdict.pattern === 'generator-saturated' ? 10 : 0);
   assert.deepEqual(
-    resultShape.omit({ ledgers: true, seed: true }).parse(JSON.parse(again.stdout)).verdict,
+    resultShape.pick({ verdict: true }).parse(JSON.parse(again.stdout)).verdict,
     result.verdict,
     'the record alone gives the same verdict',
   );

@@ -227,5 +227,7 @@ function exitCodeOf(scenario: Scenario, result: RunResult, signal: ExitCode | un
   if (signal !== undefined) return signal;
   if (result.objectives.some((objective) => !objective.met)) return exit.objective;
   const { pattern } = result.diagnosis.verdict;
-  return pattern === 'healthy' || pattern === scenario.expect ? exit.ok : exit.fault;
+  if (pattern === 'healthy' || pattern === scenario.expect) return exit.ok;
+  // Nothing was found where nothing was expected; a scenario that expects a verdict has not got it.
+  return pattern === 'undecided' && scenario.expect === undefined ? exit.ok : exit.fault;
 }
