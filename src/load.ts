@@ -6,3 +6,11 @@ export { type MachineLimits, preflight, type Shortage } from './load/preflight.t
 export { type CrewOptions, startCrew } from './load/crew.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';
 export { selftest, type SelftestCase, selftestCases, type SelftestRow, selftestText } from './load/selftest.ts';
+export {
+  type LoadSummary,
+  type PercentileRow,
+  type ReplicaRow,
+  type SpectrumRow,
+  type Spread,
+  summaryOf,
+} from './load/summary.ts';

@@ -49,6 +49,8 @@ export class Connection implements SocketHandler {
   /** Slot of the request that it carries. */
   request: number = noRequest;
   status = 0;
+  /** Bytes that have come in since the request was sent. */
+  received = 0;
   /** Index of the replica that answered; undefined when the answer did not say. */
   replica: number | undefined;
   #socket: Socket | undefined;
@@ -99,6 +101,7 @@ export class Connection implements SocketHandler {
     assert(this.state === 'open', 'a request is sent on an open connection');
     this.#complete = false;
     this.replica = undefined;
+    this.received = 0;
     this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]);
     this.#reader.expect(request.method);
     this.#socket?.write(request.bytes);
@@ -125,6 +128,7 @@ export class Connection implements SocketHandler {
       this.#lose('bad-response', now);
       return;
     }
+    this.received += bytes.length;
     const consumed = reader.read(bytes);
     // What comes after the answer was not asked for either: the answer counts, the connection is done.
     if (this.#complete) this.#finish(reader.error === undefined && consumed === bytes.length, now);

@@ -137,6 +137,10 @@ export interface LoadRun {
 }
 
 export interface LoadResult {
+  /** How long was measured. */
+  readonly span: Duration;
+  readonly totals: readonly GroupTotals[];
+  readonly replicas: readonly ReplicaTotals[];
   readonly ledgers: readonly Omit<LedgerLine, 'kind' | 'at_ns' | 'phase'>[];
   readonly histograms: readonly Omit<HistogramLine, 'kind' | 'at_ns' | 'phase'>[];
   readonly objectives: readonly ObjectiveResult[];
@@ -144,6 +148,22 @@ export interface LoadResult {
   readonly held?: readonly HeldResult[];
   /** A limit of this machine or process that was reached, in words; empty when none was. */
   readonly limits: readonly string[];
+}
+
+/** Counts of the measured stretch that a ledger does not have. */
+export interface GroupTotals {
+  readonly group: string;
+  readonly sent: number;
+  /** Bytes of whole answers, heads included. */
+  readonly bytes: number;
+  readonly errors: ErrorCounts;
+}
+
+export interface ReplicaTotals {
+  readonly id: string;
+  /** Whole answers, whatever their status. */
+  readonly finished: number;
+  readonly errors: ErrorCounts;
 }
 
 /** What a held group came to since `measure`. */

@@ -175,7 +175,8 @@ export class Dispatch implements ConnectionOwner {
     const due = this.pending.due(slot);
     const latency = between(due, now);
     const replica = connection.replica ?? this.#targetReplicas[connection.target] ?? 0;
-    this.stretches.at(due).answer(replica, connection.status, latency, ns(now - this.pending.sent(slot)));
+    const service = ns(now - this.pending.sent(slot));
+    this.stretches.at(due).answer(replica, connection.status, latency, service, connection.received);
     this.#close(slot, connection, connection.status < 500, latency, now);
     if (connection.state === 'closed') this.#connections.delete(connection);
     this.#source?.ended(connection, 'answered', now);

@@ -9,7 +9,7 @@ function hundredAnswers(): Tally {
   const tally = new Tally();
   tally.planned = 110;
   tally.sent = 105;
-  for (let count = 1; count <= 100; count++) tally.answer(0, 200, ms(count), ms(count));
+  for (let count = 1; count <= 100; count++) tally.answer(0, 200, ms(count), ms(count), 100);
   return tally;
 }
 

@@ -25,6 +25,8 @@ export class Tally {
   refused = 0;
   inFlightAtEnd = 0;
   neverSent = 0;
+  /** Bytes of whole answers, heads included. */
+  bytes = 0;
   readonly errors = new Map<string, number>();
   readonly latency = new Histogram();
   readonly service = new Histogram();
@@ -37,7 +39,8 @@ export class Tally {
     return this.answered + this.failed + this.timedOut + this.refused + this.inFlightAtEnd + this.neverSent;
   }
 
-  answer(replica: number, status: number, latency: Duration, service: Duration): void {
+  answer(replica: number, status: number, latency: Duration, service: Duration, bytes: number): void {
+    this.bytes += bytes;
     this.latency.record(latency);
     this.service.record(service);
     const at = this.replica(replica);
@@ -90,6 +93,7 @@ export class Tally {
     this.refused += other.refused;
     this.inFlightAtEnd += other.inFlightAtEnd;
     this.neverSent += other.neverSent;
+    this.bytes += other.bytes;
     addErrors(this.errors, other.errors);
     addHistogram(this.latency, other.latency);
     addHistogram(this.service, other.service);
@@ -108,6 +112,7 @@ export class Tally {
     this.refused = 0;
     this.inFlightAtEnd = 0;
     this.neverSent = 0;
+    this.bytes = 0;
     this.errors.clear();
     clearHistogram(this.latency);
     clearHistogram(this.service);

@@ -4,12 +4,14 @@ import { assert } from '../base.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
 import type {
   GroupSnapshot,
+  GroupTotals,
   HeldResult,
   HeldSnapshot,
   LoadPlan,
   LoadResult,
   LoadSnapshot,
   ReplicaSnapshot,
+  ReplicaTotals,
 } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
 import type { HeldCut } from './hold-counts.ts';
@@ -124,12 +126,30 @@ export function resultOf(plan: LoadPlan, end: DriverEnd, names: ReplicaNames): L
     return one === undefined ? [] : [heldResult(group, one)];
   });
   return {
+    span: end.span,
+    totals: plan.groups.map(({ group }, index) => totalsOf(group, end.groups[index] ?? new Tally())),
+    replicas: replicaTotals(all, names),
     ledgers,
     histograms,
     objectives: evaluate(plan.objectives ?? [], all, end.span),
     limits: end.limits,
     ...(held.length === 0 ? {} : { held }),
   };
+}
+
+const totalsOf = (group: string, { sent, bytes, errors }: Tally): GroupTotals => ({
+  group,
+  sent,
+  bytes,
+  errors: Object.fromEntries(errors),
+});
+
+function replicaTotals(tally: Tally, names: ReplicaNames): readonly ReplicaTotals[] {
+  return tally.replicas.flatMap((replica, index) =>
+    replica === undefined || replica.isEmpty
+      ? []
+      : [{ id: names.nameOf(index), finished: replica.finished, errors: Object.fromEntries(replica.errors) }],
+  );
 }
 
 const ledgerOf = (group: string, tally: Tally): LoadResult['ledgers'][number] => ({

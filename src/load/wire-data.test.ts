@@ -21,7 +21,7 @@ const tallies: fc.Arbitrary<Tally> = fc.array(end, { maxLength: 40 }).map((ends)
   for (const { what, replica, status, age } of ends) {
     tally.planned += 1;
     tally.lag.record(ns(age / 10));
-    if (what === 'answer') tally.answer(replica, status, age, ns(age / 2));
+    if (what === 'answer') tally.answer(replica, status, age, ns(age / 2), 100);
     else if (what === 'failure') tally.failure(replica, 'reset');
     else if (what === 'timeout' || what === 'leftInFlight') tally[what](replica, age);
     else if (what === 'refusal' || what === 'leftUnsent') tally[what](age);

@@ -19,6 +19,7 @@ export interface TallyData {
   readonly refused: number;
   readonly inFlightAtEnd: number;
   readonly neverSent: number;
+  readonly bytes: number;
   readonly errors: Errors;
   readonly latency: HistogramFields;
   readonly service: HistogramFields;
@@ -81,7 +82,7 @@ export const endOf = (data: EndData, names: ReplicaNames): DriverEnd => ({
 });
 
 export function tallyData(tally: Tally, names: ReplicaNames): TallyData {
-  const { planned, sent, answered, failed, timedOut, refused, inFlightAtEnd, neverSent } = tally;
+  const { planned, sent, answered, failed, timedOut, refused, inFlightAtEnd, neverSent, bytes } = tally;
   return {
     planned,
     sent,
@@ -91,6 +92,7 @@ export function tallyData(tally: Tally, names: ReplicaNames): TallyData {
     refused,
     inFlightAtEnd,
     neverSent,
+    bytes,
     errors: [...tally.errors],
     latency: histogramFields(tally.latency),
     service: histogramFields(tally.service),
@@ -119,6 +121,7 @@ export function tallyOf(data: TallyData, names: ReplicaNames): Tally {
   tally.refused = data.refused;
   tally.inFlightAtEnd = data.inFlightAtEnd;
   tally.neverSent = data.neverSent;
+  tally.bytes = data.bytes;
   for (const [kind, count] of data.errors) tally.errors.set(kind, count);
   tally.latency.add(histogramOf(data.latency));
   tally.service.add(histogramOf(data.service));
