@@ -58,9 +58,11 @@ export function inFlightChart({ title, ticks }: ChartInput): string {
   const labels: { id: string; colour: string; at: number }[] = [];
   for (const [index, id] of ids.entries()) {
     const colour = colours[index % colours.length] ?? '#000000';
-    const points = ticks.map((tick) => {
+    const points = ticks.flatMap((tick, at) => {
       const level = tick.replicas.find((one) => one.id === id)?.in_flight_mean;
-      return level === undefined ? undefined : { x: x(secondsOf(tick)), y: y(level) };
+      const point = level === undefined ? undefined : { x: x(secondsOf(tick)), y: y(level) };
+      // Between two phases the load is stopped and started again: nothing connects them.
+      return at > 0 && ticks[at - 1]?.phase !== tick.phase ? [undefined, point] : [point];
     });
     parts.push(`<path d="${pathOf(points)}" fill="none" stroke="${colour}" stroke-width="2" stroke-linejoin="round"/>`);
     labels.push({ id, colour, at: points.findLast((point) => point !== undefined)?.y ?? y(0) });

@@ -77,6 +77,7 @@ test('a replica that was not observed is a gap in the chart, not a fall to zero'
   const svg = inFlightChart({ title: 'a < b', ticks: [tick, silent, { ...tick, at_ns: 9e9, phase: 'stop-replica' }] });
   const paths = [...svg.matchAll(/<path d="([^"]+)"/g)].map((match) => match[1] ?? '');
   assert.equal(paths.length, 2);
+  assert.equal((paths[0]?.match(/M/g) ?? []).length, 2, 'a new phase begins a new line');
   assert.equal((paths[1]?.match(/M/g) ?? []).length, 2);
   assert.ok(svg.includes('a &lt; b'));
   assert.ok(svg.includes('>stop-replica<'));
