@@ -50,7 +50,7 @@ function loopByTurnaround(topology: TopologyLine | undefined, { latency }: Phase
   const { connections, turnaround_p50_ns: median, turnaround_p90_ns: late } = clients ?? {};
   if (others.length > 0 || connections === undefined || median === undefined || late === undefined) return undefined;
   if (latency === undefined || connections < 2) return undefined;
-  const soon = late / 1e9 <= 0.2 * latency.value && median / 1e9 <= 0.1 * latency.value;
+  const soon = late / 1e9 <= 0.5 * latency.value && median / 1e9 <= 0.1 * latency.value;
   return soon ? { model: 'closed', from: 'inferred', users: connections, thinkSeconds: median / 1e9 } : undefined;
 }
 

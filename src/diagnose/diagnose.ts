@@ -11,7 +11,7 @@
 
 import { type Audit, auditOf, type AuditRow, type TheorySummary } from './audit.ts';
 import { type DataCheck, dataChecks } from './checks.ts';
-import { type Evidence, evidenceOf, replicaOf, slownessFor } from './evidence.ts';
+import { type Evidence, evidenceOf, knowsWorkerTimes, replicaOf, slownessFor } from './evidence.ts';
 import { pileLuck, pileOf } from './pile.ts';
 import { type PhaseSummary, summaryOf } from './summary.ts';
 import type { SeenRecord } from './seen.ts';
@@ -126,7 +126,8 @@ function luckOf(evidence: Evidence): number {
   const slow = slownessFor(evidence, evidence.suspect)?.luck;
   const pile = pileOf(evidence);
   const held = replicaOf(evidence.baseline, evidence.suspect)?.held?.value;
-  return slow ?? (pile === undefined || held === undefined ? 0.05 : pileLuck(pile, held));
+  const byPile = pile === undefined || held === undefined ? 0.05 : pileLuck(pile, held);
+  return knowsWorkerTimes(evidence) ? (slow ?? byPile) : Math.min(slow ?? 1, byPile);
 }
 
 /** A convoy whose only open question is whether the slowest replica is slower than chance: saying "evenly overloaded" would

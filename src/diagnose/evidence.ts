@@ -16,11 +16,11 @@ export interface Evidence {
   readonly experiments: readonly PhaseEvidence[];
   readonly loop: Loop;
   readonly choice: Choice;
-  /** Slowest first; empty when the record has no service times. */
+  /** Slowest first; empty when nothing tells how fast the replicas work. */
   readonly slowness: readonly Slowness[];
   /** The replica with most inside it during the baseline. */
   readonly hottest: string | undefined;
-  /** The replica that a theory of one odd replica would accuse: the slowest, or the hottest where service times are unknown. */
+  /** The replica that a theory of one odd replica would accuse: the slowest, or the hottest where worker times are unknown. */
   readonly suspect: string | undefined;
   /** When the stopped replica of a phase stood still, in nanoseconds of the record. */
   readonly stops: ReadonlyMap<string, StopWindow>;
@@ -55,7 +55,7 @@ export function evidenceOf(record: SeenRecord): Evidence | undefined {
     choice: choiceOf(record.topology, baseline),
     slowness,
     hottest,
-    suspect: slowness[0]?.id ?? hottest,
+    suspect: (slowness[0]?.from === 'worker-time' ? slowness[0].id : undefined) ?? hottest,
     stops: new Map(later.flatMap((phase) => stopWindow(phase))),
   };
 }
@@ -76,7 +76,7 @@ export function slownessFor(evidence: Evidence, id: string | undefined): Slownes
 export function workersOf(evidence: Evidence, id: string | undefined): number | undefined {
   for (const service of evidence.topology?.services ?? []) {
     const found = service.replicas.find((replica) => replica.id === id)?.workers;
-    if (found !== undefined) return found;
+    if (found !== undefined && found > 0) return found;
   }
   return undefined;
 }
@@ -84,15 +84,23 @@ export function workersOf(evidence: Evidence, id: string | undefined): number | 
 /** What a replica can do: workers ÷ mean worker time, requests a second. */
 export function capacityOf(evidence: Evidence, id: string | undefined): Estimate | undefined {
   const workers = workersOf(evidence, id);
-  const service = slownessFor(evidence, id)?.service ?? baselineService(evidence, id);
-  if (workers === undefined || service === undefined) return undefined;
+  const service = serviceOf(evidence, id);
+  if (workers === undefined || service === undefined || service.value <= 0) return undefined;
   return { value: workers / service.value, error: ((workers / service.value) * service.error) / service.value };
 }
 
-/** With a single replica there is nobody to compare with, but its service time is still known. */
-function baselineService(evidence: Evidence, id: string | undefined): Estimate | undefined {
+/** Mean worker time in seconds: pooled over the phases that left the replica alone, or, with nobody to compare it with, of the
+ * baseline. */
+export function serviceOf(evidence: Evidence, id: string | undefined): Estimate | undefined {
+  const slow = slownessFor(evidence, id);
+  if (slow?.from === 'worker-time') return slow.mean;
   const service = replicaOf(evidence.baseline, id)?.service;
   return service === undefined ? undefined : { value: service.mean, error: service.mean / Math.sqrt(service.count) };
+}
+
+/** Whether worker times are known, which settle who is slower; otherwise it is told from outside, if at all. */
+export function knowsWorkerTimes({ slowness }: Evidence): boolean {
+  return slowness[0]?.from === 'worker-time';
 }
 
 /** The least capacity of any replica times their number: all that strict rotation lets through. */

@@ -181,15 +181,17 @@ export const residenceRatio =
     return readingOr(quotient(own, mean), missing.inFlight);
   };
 
-/** Mean rate of the other replicas ÷ this one's. */
+/** Mean rate of work done by the other replicas ÷ this one's. */
 export const paceOfOthers =
   (id: string | undefined): Measure =>
   (_, phase) => {
-    const own = replicaOf(phase, id)?.rate;
-    const others = othersOf(phase, id).map((replica) => replica.rate.value);
-    if (own === undefined || others.length === 0) return { missing: missing.clients };
-    const mean = { value: sum(others) / others.length, error: own.error / Math.sqrt(others.length) };
-    return readingOr(quotient(mean, own), missing.clients);
+    const own = replicaOf(phase, id);
+    const others = othersOf(phase, id).map((replica) => replica.served ?? replica.rate.value);
+    if (own === undefined || others.length === 0 || own.rate.value === 0) return { missing: missing.clients };
+    const value = own.served ?? own.rate.value;
+    const error = (own.rate.error * value) / own.rate.value;
+    const mean = { value: sum(others) / others.length, error: error / Math.sqrt(others.length) };
+    return readingOr(quotient(mean, { value, error }), missing.clients);
   };
 
 /** Of the least busy replica: 0–1. */

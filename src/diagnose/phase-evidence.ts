@@ -54,7 +54,7 @@ export interface ReplicaEvidence {
   readonly fullest?: number;
   /** How much it held more in the last quarter of the phase than in the first, as a share of the mean. */
   readonly growth?: number;
-  /** Mean time in the replica: in flight ÷ rate. */
+  /** Mean time in the replica: in flight ÷ rate of work done, or of answers. */
   readonly residence?: Estimate;
   /** The shortest mean latency of any tick: an upper bound of what a request costs without waiting. */
   readonly quickest?: number;
@@ -184,7 +184,7 @@ function replicaEvidence(ticks: readonly TickLine[], ids: readonly string[], sec
       failedShare: finished + failed === 0 ? 0 : failed / Math.max(finished, failed),
       ...(inFlight === undefined || from === undefined ? {} : { inFlight, inFlightFrom: from }),
       ...(held === undefined ? {} : { held, fullest: fullest.length / ticks.length, growth: growthOf(known) }),
-      ...(inFlight === undefined || rate.value === 0 ? {} : { residence: residenceOf(inFlight, rate) }),
+      ...residenceOf(inFlight, rate, service === undefined ? undefined : service.count / seconds),
       ...(quick.length === 0 ? {} : { quickest: Math.min(...quick) }),
       ...(service === undefined ? {} : { service, served: service.count / seconds }),
       ...(busy === undefined ? {} : { busyWorkers: busy }),
@@ -198,8 +198,16 @@ function spanAt(ticks: readonly TickLine[], index: number): number {
   return tick === undefined ? 1 : spanOf(tick);
 }
 
-function residenceOf(inFlight: Estimate, rate: Estimate): Estimate {
-  return quotient(inFlight, rate) ?? { value: 0, error: 0 };
+/** By Little's law, at the rate of work done where it is known: what is refused at the door was never inside. */
+function residenceOf(
+  inFlight: Estimate | undefined,
+  rate: Estimate,
+  served: number | undefined,
+): { readonly residence?: Estimate } {
+  if (inFlight === undefined || rate.value === 0) return {};
+  const value = served ?? rate.value;
+  const residence = quotient(inFlight, { value, error: (rate.error * value) / rate.value });
+  return residence === undefined ? {} : { residence };
 }
 
 interface Inside {
@@ -353,15 +361,16 @@ function groupEvidence(ticks: readonly TickLine[]): GroupEvidence[] {
   });
 }
 
-/** Index of dispersion between replicas of what each was handed per tick: Σ (dᵢ − d̄)² / d̄ over the degrees of freedom.
+/** Index of dispersion between replicas of what each was handed per stretch: Σ (dᵢ − d̄)² / d̄ over the degrees of freedom.
  * Independent dice give 1, strict rotation nearly 0. Where a record counts only answers, what the replica held more at the
- * end of the tick than at its beginning is added: those were handed over too. */
+ * end than at the beginning is added: those were handed over too. That is known only roughly, so stretches are longer then. */
 function dispersionOf(ticks: readonly TickLine[], ids: readonly string[]): number | undefined {
-  if (ids.length < 2 || ticks.length < 4) return undefined;
+  const counted = ticks.every((tick) => ids.every((id) => tickOf(tick, id)?.started !== undefined));
+  const length = counted ? 1 : 4;
   let scatter = 0;
   let freedom = 0;
-  for (let index = 1; index < ticks.length - 1; index++) {
-    const handed = ids.map((id) => handedExactly(ticks, index, id));
+  for (let from = 1; from + length < ticks.length; from += length) {
+    const handed = ids.map((id) => handedExactly(ticks, from, from + length, id));
     const mean = sum(handed) / handed.length;
     if (mean < 5) continue;
     scatter += sum(handed.map((count) => (count - mean) ** 2)) / mean;
@@ -370,15 +379,21 @@ function dispersionOf(ticks: readonly TickLine[], ids: readonly string[]): numbe
   return freedom === 0 ? undefined : scatter / freedom;
 }
 
-function handedExactly(ticks: readonly TickLine[], index: number, id: string): number {
-  const at = (offset: number): ReplicaTick | undefined => {
-    const tick = ticks[index + offset];
-    return tick === undefined ? undefined : tickOf(tick, id);
-  };
-  const own = at(0);
-  if (own?.started !== undefined) return own.started;
-  const before = at(-1)?.in_flight_mean;
-  const after = at(1)?.in_flight_mean;
-  const stayed = before === undefined || after === undefined ? 0 : (after - before) / 2;
-  return Math.max(0, (own?.finished ?? 0) + stayed);
+/** What the replica was handed in the ticks from `from` up to, not including, `to`. */
+function handedExactly(ticks: readonly TickLine[], from: number, to: number, id: string): number {
+  const own = ticks.slice(from, to).map((tick) => tickOf(tick, id));
+  const started = sumKnown(own.map((tick) => tick?.started));
+  if (started !== undefined) return started;
+  const before = edge(ticks, from, id);
+  const after = edge(ticks, to, id);
+  const stayed = before === undefined || after === undefined ? 0 : after - before;
+  return Math.max(0, sum(own.map((tick) => tick?.finished ?? 0)) + stayed);
+}
+
+/** What was inside at the boundary before tick `index`: halfway between its neighbours' means. */
+function edge(ticks: readonly TickLine[], index: number, id: string): number | undefined {
+  const [left, right] = [ticks[index - 1], ticks[index]].map((tick) =>
+    tick === undefined ? undefined : tickOf(tick, id)?.in_flight_mean,
+  );
+  return left === undefined || right === undefined ? undefined : (left + right) / 2;
 }

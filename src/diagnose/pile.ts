@@ -13,7 +13,7 @@
 
 import type { Evidence } from './evidence.ts';
 import { deviationOf, sum } from './quantity.ts';
-import { spanOf, tickOf } from './phase-evidence.ts';
+import { type PhaseEvidence, spanOf, tickOf } from './phase-evidence.ts';
 
 export interface Pile {
   readonly replicas: number;
@@ -43,12 +43,27 @@ export function pileBound({ replicas, looks }: Pile, luck: number): number {
   return 1 - (luck ** (1 / looks) / replicas) ** (1 / (replicas - 1));
 }
 
-/** Index of dispersion of answers per tick: for a replica that never idles it tends to the squared variation of one piece of
- * work. Held in 0.05 … 1, the lower end because no few ticks can show less. */
+/** Squared variation of one piece of work, from what any log shows: how the answers of a replica that never idles scatter from
+ * tick to tick, or how far the 90th percentile of the quickest replica's latencies is from its median (2.3 medians for
+ * exponential work). Both are rough and neither says much more than there is, so the larger one counts; at most 1, and at
+ * least 0.05, because no few ticks can show less. */
 function variationOf({ baseline, suspect }: Evidence): number {
-  const counts = baseline.ticks.map(
-    (tick) => (suspect === undefined ? 0 : (tickOf(tick, suspect)?.finished ?? 0)) / spanOf(tick),
-  );
+  const counts = baseline.ticks.map((tick) => {
+    const own = suspect === undefined ? undefined : tickOf(tick, suspect);
+    return (own?.finished ?? 0) / spanOf(tick);
+  });
   const mean = sum(counts) / Math.max(1, counts.length);
-  return mean === 0 ? 1 : Math.min(1, Math.max(0.05, deviationOf(counts) ** 2 / mean));
+  const byCounts = mean === 0 ? 1 : deviationOf(counts) ** 2 / mean;
+  return Math.min(1, Math.max(0.05, byCounts, byQuantiles(baseline)));
+}
+
+function byQuantiles({ ticks, replicas }: PhaseEvidence): number {
+  const quickest = replicas.toSorted((one, other) => (one.residence?.value ?? 0) - (other.residence?.value ?? 0))[0]
+    ?.id;
+  const spreads = ticks.flatMap((tick) => {
+    const latency = quickest === undefined ? undefined : tickOf(tick, quickest)?.latency;
+    return latency === undefined || latency.p50_ns === 0 ? [] : [latency.p90_ns / latency.p50_ns];
+  });
+  const median = spreads.toSorted((one, other) => one - other)[Math.floor(spreads.length / 2)];
+  return median === undefined ? 0 : ((median - 1) / 2.3) ** 2;
 }

@@ -25,8 +25,8 @@ const mostWhenClose = 6;
 /** Below this chance of luck the slowest replica is slower for certain, whatever else is measured. */
 const certain = 0.001;
 /** Exactly at the measured throughput an open loop would keep the slowest replica at its limit, and its queue would neither
- * grow nor go; a tenth less and theories part. */
-const openShare = 0.9;
+ * grow nor go; a seventh less and theories part. */
+const openShare = 0.85;
 
 /** Experiments that would tell the theories apart that the baseline leaves open, or confirm the one it names, best first;
  * empty when nothing is wrong. Only kinds in `available` are proposed. */

@@ -8,12 +8,16 @@
 // and over phases the inverse-variance mean. v is the squared coefficient of variation of one piece of work, taken from
 // how the mean scatters from second to second, so it holds for any distribution. The largest of R replicas is judged at a
 // level that allows for there having been R to choose from.
+//
+// Where nobody reports worker times (a balancer's log), the time between two answers of a replica that has work waiting stands
+// in: it is S divided by the workers, which siblings have alike. It can only hide a slow replica, because the less loaded ones
+// may have had idle workers meanwhile; so it proves, and never refutes.
 
 import { normalAbove, normalQuantile } from '../stats.ts';
 import { type Estimate, sum } from './quantity.ts';
 import { measuredTicks, tickOf } from './phase-evidence.ts';
 import type { SeenPhase } from './seen.ts';
-import type { ExperimentFacts, TickLine } from '../record.ts';
+import type { ExperimentFacts, ReplicaTick, TickLine } from '../record.ts';
 
 export interface Slowness {
   readonly id: string;
@@ -23,25 +27,28 @@ export interface Slowness {
   readonly z: number;
   /** Chance that the slowest of equal replicas would look at least this slow. */
   readonly luck: number;
-  /** Mean worker time in seconds over those phases. */
-  readonly service: Estimate;
+  readonly from: 'worker-time' | 'answers';
+  /** Mean over those phases, in seconds: worker time, or time between two answers. */
+  readonly mean: Estimate;
 }
 
 /** How often a fleet of equal replicas may have one called slower. */
 export const luckMax = 0.02;
 
-/** One entry for each of `ids` that has worker times, slowest first; empty when fewer than two have. They are compared with
+/** One entry for each of `ids` that can be compared, slowest first; empty when fewer than two can. They are compared with
  * all `siblings`, among which may be replicas that an experiment added. */
 export function slownessOf(
   phases: readonly SeenPhase[],
   ids: readonly string[],
   siblings: readonly string[] = ids,
 ): Slowness[] {
-  const samples = phases.map((phase, index) => phaseSamples(phase, index > 0, siblings));
+  const reported = phases.some((phase) => phase.ticks.some((tick) => tick.replicas.some(hasWorkerTime)));
+  const from = reported ? 'worker-time' : 'answers';
+  const samples = phases.map((phase, index) => phaseSamples(phase, index > 0, siblings, from));
   const variation = variationOf(samples);
   const found = ids.flatMap((id) => {
     const one = compare(id, samples, variation, ids.length);
-    return one === undefined ? [] : [one];
+    return one === undefined ? [] : [{ ...one, from } satisfies Slowness];
   });
   return found.toSorted((one, other) => other.ratio.value - one.ratio.value);
 }
@@ -56,6 +63,10 @@ export function touches(experiment: ExperimentFacts | undefined, id: string): bo
   return experiment?.target === id;
 }
 
+function hasWorkerTime(replica: ReplicaTick): boolean {
+  return (replica.service_count ?? 0) > 0 && (replica.service_sum_ns ?? 0) > 0;
+}
+
 interface TickSample {
   readonly count: number;
   readonly mean: number;
@@ -64,20 +75,27 @@ interface TickSample {
 type PhaseSamples = ReadonlyMap<string, readonly TickSample[]>;
 
 /** In the first phase processes warm up, and its warm-up stays out; later ones only let the queues settle. */
-function phaseSamples(phase: SeenPhase, settled: boolean, ids: readonly string[]): PhaseSamples {
+function phaseSamples(
+  phase: SeenPhase,
+  settled: boolean,
+  ids: readonly string[],
+  from: Slowness['from'],
+): PhaseSamples {
   const ticks: readonly TickLine[] = settled ? phase.ticks : measuredTicks(phase);
   const samples = new Map<string, readonly TickSample[]>();
   for (const id of ids) {
     if (touches(phase.line.experiment, id)) continue;
-    const own = ticks.flatMap((tick) => {
-      const replica = tickOf(tick, id);
-      if (replica?.service_sum_ns === undefined || replica.service_count === undefined) return [];
-      if (replica.service_count < 1) return [];
-      return [{ count: replica.service_count, mean: replica.service_sum_ns / 1e9 / replica.service_count }];
-    });
+    const own = ticks.flatMap((tick) => sampleOf(tickOf(tick, id), from));
     if (own.length > 0) samples.set(id, own);
   }
   return samples;
+}
+
+function sampleOf(replica: ReplicaTick | undefined, from: Slowness['from']): TickSample[] {
+  const { service_sum_ns = 0, service_count = 0, backlogged_ns = 0, backlogged_finished = 0 } = replica ?? {};
+  const [sum_ns, count] =
+    from === 'worker-time' ? [service_sum_ns, service_count] : [backlogged_ns, backlogged_finished];
+  return sum_ns > 0 && count >= 1 ? [{ count, mean: sum_ns / 1e9 / count }] : [];
 }
 
 /** Squared coefficient of variation of one piece of work, from the scatter of tick means around their phase's mean. Work
@@ -102,7 +120,7 @@ function compare(
   phases: readonly PhaseSamples[],
   variation: number,
   replicas: number,
-): Slowness | undefined {
+): Omit<Slowness, 'from'> | undefined {
   let weights = 0;
   let weighted = 0;
   const all: TickSample[] = [];
@@ -120,13 +138,13 @@ function compare(
   if (weights === 0) return undefined;
   const difference = weighted / weights;
   const error = 1 / Math.sqrt(weights);
-  const service = pooled(all);
+  const whole = pooled(all);
   return {
     id,
     ratio: { value: Math.exp(difference), error },
     z: difference / error,
     luck: Math.min(1, normalAbove(difference / error) * replicas),
-    service: { value: service.mean, error: service.mean * Math.sqrt(variation / service.count) },
+    mean: { value: whole.mean, error: whole.mean * Math.sqrt(variation / whole.count) },
   };
 }
 

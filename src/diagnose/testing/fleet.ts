@@ -99,9 +99,10 @@ export function playStretch(spec: FleetSpec, stretch: Stretch, seed: number): Ti
   begin();
   while (tickFrom < stretch.seconds) {
     const at = heap.nextKey ?? Number.POSITIVE_INFINITY;
-    const until = Math.min(at, tickFrom + 1);
-    advance(until);
-    if (until < at) closeTick();
+    const boundary = tickFrom + 1;
+    advance(Math.min(at, boundary));
+    // What happens at the very boundary belongs to the next second.
+    if (boundary <= at) closeTick();
     else happen(heap.pop());
   }
   return ticks;

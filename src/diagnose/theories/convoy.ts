@@ -9,13 +9,12 @@
 // It needs more users than the knee N* = X(S + Z); at the knee itself nobody can say whether they queue or work, so we ask
 // for 1.6 × N*. With equal replicas above the knee the pile is there as well, but wanders: then no one is to blame.
 
-import type { ExperimentFacts } from '../../record.ts';
-import { manyServers } from '../../stats.ts';
 import {
   capacityOf,
   type Evidence,
   kneeMargin,
   kneeOf,
+  knowsWorkerTimes,
   meanService,
   othersOf,
   replicaOf,
@@ -24,25 +23,24 @@ import {
   wholeCapacity,
   workersOf,
 } from '../evidence.ts';
+import { meanInside } from '../inside.ts';
 import {
   blindness,
   heldBy,
   insideOf,
-  insideOthers,
   kneeRatio,
   loopUsers,
   missing,
-  paceWhileStopped,
   shareSpread,
   slowness,
   throughput,
-  throughputGain,
 } from '../measures.ts';
 import { sum } from '../quantity.ts';
 import { pileBound, pileOf } from '../pile.ts';
 import { luckMax } from '../slowness.ts';
 import type { Claim, Finding, Missing, Predicted, Theory } from '../theory.ts';
 import { digits, numeral, percent, say, sayRange, wholePercent } from '../wording.ts';
+import { foreseeConvoy } from './convoy-experiments.ts';
 
 /** A smaller difference between replicas is not worth accusing anybody of. */
 const slownessMin = 1.02;
@@ -68,7 +66,7 @@ export const convoy: Theory = {
     slownessIsReal(evidence),
     pileStays(evidence),
   ],
-  foresee,
+  foresee: foreseeConvoy,
   refutedBy:
     'Unequal shares of requests; open-loop demand or a balancer that looks at load; fewer users than the knee; no replica ' +
     'slower than the others; or others that go on working while one replica is stopped.',
@@ -192,12 +190,6 @@ function boundsOfInside(evidence: Evidence, id: string): { readonly least: numbe
   return { least: used * workers, most: Math.min(meanInside(workers, used), users / 2) };
 }
 
-/** What M/M/K holds on average: turns come more evenly than independent arrivals, so no more than that stands there. */
-function meanInside(workers: number, used: number): number {
-  const queue = manyServers({ arrivalRate: used * workers, serviceRate: 1, servers: workers });
-  return queue === undefined ? Number.POSITIVE_INFINITY : queue.inSystemMean;
-}
-
 function relief(evidence: Evidence): string {
   const limit = rotationLimit(evidence);
   const others = evidence.ids
@@ -210,11 +202,11 @@ function relief(evidence: Evidence): string {
 function oneIsSlower(evidence: Evidence): Claim {
   return {
     key: `slowness ${evidence.suspect ?? ''}`,
-    says: `One replica's worker time is longer by at least ${wholePercent(slownessMin - 1)}.`,
+    says: `One replica is slower by at least ${wholePercent(slownessMin - 1)}: its ${comparedBy(evidence)}.`,
     predicted: { low: slownessMin, unit: 'times' },
     measure: slowness(evidence.suspect),
-    refutes: 'Equal worker times: then the pile wanders, and no replica causes it.',
-    bearing: 'necessary',
+    refutes: 'Equally fast replicas: then the pile wanders, and no replica causes it.',
+    bearing: knowsWorkerTimes(evidence) ? 'necessary' : 'supporting',
   };
 }
 
@@ -242,8 +234,12 @@ function pileStays(evidence: Evidence): Claim {
     measure: steadily(suspect),
     refutes: 'A pile that moves from replica to replica.',
     // Worker times know the same and more: where they are there, they alone decide.
-    bearing: evidence.slowness.length > 0 ? 'supporting' : 'sufficient',
+    bearing: knowsWorkerTimes(evidence) ? 'supporting' : 'sufficient',
   };
+}
+
+function comparedBy(evidence: Evidence): string {
+  return knowsWorkerTimes(evidence) ? 'worker time, without queueing' : 'time between answers while work waits';
 }
 
 /** A slow replica or a lasting pile proves a convoy only where the replicas are known to be tied together. */
@@ -261,187 +257,6 @@ function steadily(id: string | undefined): Claim['measure'] {
     const text = `${percent(held.value)}, the fullest in ${wholePercent(fullest)} of all seconds`;
     return fullest < 0.85 ? { ...held, low: 0, text } : { value: held.value, low: held.value, high: held.value, text };
   };
-}
-
-function foresee(evidence: Evidence, experiment: ExperimentFacts): readonly Claim[] {
-  switch (experiment.kind) {
-    case 'stop-replica':
-      return [everyoneFreezes(evidence, experiment)];
-    case 'open-loop':
-      return [pileDissolvesOpen(evidence, experiment)];
-    case 'swap-policy':
-      return experiment.policy === 'least-request' ? levelled(evidence) : [];
-    case 'slow-another':
-      return curseMoves(evidence, experiment);
-    case 'kill-suspect':
-      return [roleIsInherited(evidence)];
-    case 'scale-out':
-      return [moreOfTheSame(evidence, experiment)];
-    case 'less-load':
-      return fewerUsers(evidence, experiment);
-    case 'scale-up':
-    case 'random-choice':
-    case 'through-forwarder':
-    case 'visit-alone':
-      return [];
-  }
-}
-
-/** Users are lost to the stopped replica at 1/R per turn: what is left decays with τ = R·N/X. After one second we look. */
-function everyoneFreezes(evidence: Evidence, experiment: ExperimentFacts): Claim {
-  const { baseline, ids } = evidence;
-  const users = evidence.loop.users ?? baseline.inFlight?.value ?? 0;
-  const decay = (ids.length * users) / Math.max(1e-9, baseline.throughput.value);
-  const left = Math.min(0.5, Math.max(0.05, 1.5 * Math.exp(-2.5 / decay)));
-  return {
-    key: `pace while ${experiment.target ?? 'one'} is stopped`,
-    says: `Stopping ${experiment.target ?? 'any replica'} stops all: every ${nth(ids.length)} turn of every user ends there, so the others fall to at most ${wholePercent(left)} of their pace.`,
-    predicted: { high: left, unit: 'share' },
-    measure: paceWhileStopped,
-    refutes: 'Others that go on answering: then nothing ties the replicas together.',
-    bearing: 'necessary',
-  };
-}
-
-function pileDissolvesOpen(evidence: Evidence, experiment: ExperimentFacts): Claim {
-  const hot = evidence.suspect;
-  const capacity = capacityOf(evidence, hot);
-  const workers = workersOf(evidence, hot);
-  const rate = experiment.rate_per_s ?? evidence.baseline.throughput.value;
-  const pile = replicaOf(evidence.baseline, hot)?.inFlight?.value;
-  const used = capacity === undefined ? undefined : rate / evidence.ids.length / capacity.value;
-  const inside = used === undefined || workers === undefined ? undefined : 2.5 * meanInside(workers, used) + 2;
-  const bound = inside ?? (pile === undefined ? undefined : pile / 2);
-  const tooClose = bound === undefined || pile === undefined || bound > 0.7 * pile;
-  return {
-    key: `inside ${hot ?? 'the hot one'}`,
-    says: tooClose
-      ? 'Open-loop arrivals dissolve the pile.'
-      : `At the same requests a second in an open loop (${say(rate, 'requests/s')}) the pile at ${hot ?? 'it'} dissolves: from ${digits(pile)} to at most ${digits(bound)}.`,
-    predicted: tooClose
-      ? { missing: 'an open-loop rate further below what the slowest replica can do' }
-      : { high: bound, unit: 'requests' },
-    measure: insideOf(hot),
-    refutes: 'A pile that stays although nobody waits for answers any more: then the replica cannot even do its share.',
-    bearing: 'necessary',
-  };
-}
-
-function levelled(evidence: Evidence): Claim[] {
-  const hot = evidence.suspect;
-  const whole = wholeCapacity(evidence);
-  const service = meanService(evidence);
-  const { users, thinkSeconds = 0 } = evidence.loop;
-  const gain =
-    whole === undefined || service === undefined || users === undefined
-      ? undefined
-      : Math.min(whole.value, users / (service + thinkSeconds)) / evidence.baseline.throughput.value;
-  const share = 1.5 / evidence.ids.length;
-  return [
-    {
-      key: `held by ${hot ?? 'the hot one'}`,
-      says: `Under least-request nobody waits at ${hot ?? 'it'} while others are idle: it holds at most ${wholePercent(share)} of what is in flight.`,
-      predicted: { high: share, unit: 'share' },
-      measure: heldBy(hot),
-      refutes: 'A pile that stays although the balancer looks at load.',
-      bearing: 'necessary',
-    },
-    {
-      key: 'throughput gain',
-      says:
-        gain === undefined || whole === undefined
-          ? 'Under least-request the fleet does more.'
-          : `Under least-request all replicas work: up to ${say(whole.value, 'requests/s')}, ${gain.toFixed(2)} times as much.`,
-      predicted:
-        gain === undefined
-          ? { low: 1.02, unit: 'times' }
-          : { low: Math.max(1.005, 1 + 0.35 * (gain - 1)), high: 1.05 * gain, unit: 'times' },
-      measure: throughputGain,
-      refutes: 'No gain: then idle workers were not what was lost.',
-      bearing: 'supporting',
-    },
-  ];
-}
-
-function curseMoves(evidence: Evidence, experiment: ExperimentFacts): Claim[] {
-  const { target, factor } = experiment;
-  const own = slownessFor(evidence, evidence.suspect)?.ratio.value ?? 1;
-  const capacity = capacityOf(evidence, target);
-  if (target === undefined || factor === undefined || factor < own * 1.05) return [];
-  const count = evidence.ids.length;
-  const pace = capacity === undefined ? undefined : (count * capacity.value) / factor;
-  return [
-    {
-      key: `held by ${target}`,
-      says: `With ${target} made the slowest (${factor} ×), the pile moves there: it holds more than half.`,
-      predicted: { low: 0.5, high: 1, unit: 'share' },
-      measure: heldBy(target),
-      refutes: 'A pile that stays where it was: then it is that replica’s own trouble.',
-      bearing: 'necessary',
-    },
-    {
-      key: 'throughput',
-      says:
-        pace === undefined
-          ? 'The fleet falls to R × the capacity of the new slowest.'
-          : `The fleet falls to ${count} × ${say(pace / count, 'requests/s')} = ${say(pace, 'requests/s')}.`,
-      predicted:
-        pace === undefined ? { missing: missing.service } : { low: 0.9 * pace, high: 1.08 * pace, unit: 'requests/s' },
-      measure: throughput,
-      refutes: 'A fleet that goes on as before.',
-      bearing: 'supporting',
-    },
-  ];
-}
-
-function roleIsInherited(evidence: Evidence): Claim {
-  const waiting = evidence.baseline.inFlight?.value;
-  return {
-    key: `inside all but ${evidence.suspect ?? 'it'}`,
-    says: `Without ${evidence.suspect ?? 'it'} the users do not go away: they stand at the ${numeral(evidence.ids.length - 1)} that are left.`,
-    predicted: waiting === undefined ? { missing: missing.inFlight } : { low: 0.7 * waiting, unit: 'requests' },
-    measure: insideOthers(evidence.suspect),
-    refutes: 'Queues that vanish with the accused replica.',
-    bearing: 'supporting',
-  };
-}
-
-function moreOfTheSame(evidence: Evidence, experiment: ExperimentFacts): Claim {
-  const slowest = capacityOf(evidence, evidence.suspect);
-  const count = experiment.replicas;
-  const pace = slowest === undefined || count === undefined ? undefined : slowest.value * count;
-  return {
-    key: 'throughput',
-    says:
-      pace === undefined || count === undefined
-        ? 'More replicas help only at the pace of the slowest.'
-        : `With ${count} replicas the fleet does at most ${count} × the pace of the slowest = ${say(pace, 'requests/s')}.`,
-    predicted: pace === undefined ? { missing: missing.service } : { high: 1.05 * pace, unit: 'requests/s' },
-    measure: throughput,
-    refutes: 'More than that: the slowest does not set the pace.',
-    bearing: 'supporting',
-  };
-}
-
-/** Above the knee users are not work: fewer of them wait less and get as much done. */
-function fewerUsers(evidence: Evidence, { factor = 0.5 }: ExperimentFacts): Claim[] {
-  const knee = kneeOf(evidence);
-  const users = evidence.loop.users;
-  if (knee === undefined || users === undefined || users * factor < 1.3 * knee) return [];
-  return [
-    {
-      key: 'throughput gain',
-      says: `${digits(users * factor)} users instead of ${users} get as much done: they are still more than the knee of ${digits(knee)}.`,
-      predicted: { low: 0.9, high: 1.05, unit: 'times' },
-      measure: throughputGain,
-      refutes: 'A throughput that follows the number of users.',
-      bearing: 'supporting',
-    },
-  ];
-}
-
-function nth(count: number): string {
-  return ['', 'single', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'][count] ?? `${count}th`;
 }
 
 function verdict(evidence: Evidence): Finding {
@@ -474,19 +289,33 @@ function arithmetic(evidence: Evidence, hot: string): string[] {
   const pace = baseline.throughput.value;
   if (slow !== undefined && workers !== undefined && capacity !== undefined && limit !== undefined) {
     lines.push(
-      `capacity of ${hot}: ${workers} workers ÷ ${say(slow.service.value, 's')} = ${say(capacity.value, 'requests/s')}`,
+      `capacity of ${hot}: ${workers} workers ÷ ${say(workers / capacity.value, 's')} = ${say(capacity.value, 'requests/s')}`,
       `fleet in strict turns: ${ids.length} × ${say(capacity.value, 'requests/s')} = ${say(limit.value, 'requests/s')}; measured ${say(pace, 'requests/s')} (${percent(pace / limit.value - 1)})`,
       `${hot} is slower by ${percent(slow.ratio.value - 1)}, ${slow.z.toFixed(1)} standard errors from equal`,
+    );
+  }
+  if (slow?.from === 'answers') {
+    lines.push(
+      `while work waits, ${hot} answers every ${say(slow.mean.value, 's')}: ${percent(slow.ratio.value - 1)} slower than the others, ${slow.z.toFixed(1)} standard errors from equal`,
     );
   }
   const others = othersOf(baseline, hot);
   const elsewhere = sum(others.map((replica) => replica.inFlight?.value ?? 0));
   if (loop.users !== undefined && own?.inFlight !== undefined) {
     const thinking = pace * (loop.thinkSeconds ?? 0);
-    const rest = loop.users - thinking - elsewhere;
-    lines.push(
-      `at ${hot}: ${loop.users} users − ${digits(thinking)} thinking − ${digits(elsewhere)} at the others = ${digits(rest)}; measured ${digits(own.inFlight.value)}${own.inFlightFrom === 'little' ? ' (rate × latency)' : ''}`,
-    );
+    const onTheWay =
+      own.inFlightFrom === 'replica'
+        ? Math.max(0, (baseline.inFlight?.value ?? 0) - own.inFlight.value - elsewhere)
+        : 0;
+    const terms = [
+      `${loop.users} users`,
+      ...(thinking > 0 ? [`${digits(thinking)} thinking`] : []),
+      `${digits(elsewhere)} at the others`,
+      ...(onTheWay > 0.5 ? [`${digits(onTheWay)} on the way`] : []),
+    ];
+    const rest = loop.users - thinking - elsewhere - (onTheWay > 0.5 ? onTheWay : 0);
+    const how = own.inFlightFrom === 'little' ? ' (rate × latency)' : '';
+    lines.push(`at ${hot}: ${terms.join(' − ')} = ${digits(rest)}; measured ${digits(own.inFlight.value)}${how}`);
   }
   const knee = kneeOf(evidence);
   if (knee !== undefined && loop.users !== undefined) {

@@ -7,7 +7,15 @@
 // must take at least twice as long as the others'.
 
 import type { ExperimentFacts } from '../../record.ts';
-import { capacityOf, type Evidence, othersOf, replicaOf, slownessFor, workersOf } from '../evidence.ts';
+import {
+  capacityOf,
+  type Evidence,
+  knowsWorkerTimes,
+  othersOf,
+  replicaOf,
+  slownessFor,
+  workersOf,
+} from '../evidence.ts';
 import {
   coupling,
   heldBy,
@@ -111,7 +119,7 @@ function slower(evidence: Evidence): Claim {
     predicted: { low: 1.2, unit: 'times' },
     measure: slowness(evidence.suspect),
     refutes: 'Worker times that are alike: then it waits, but it is not slow.',
-    bearing: 'necessary',
+    bearing: knowsWorkerTimes(evidence) ? 'necessary' : 'supporting',
   };
 }
 
@@ -125,7 +133,7 @@ function clearlySlower(evidence: Evidence): Claim {
       ? undefined
       : { missing: loop.model === 'closed' ? missing.choice : missing.loop };
   const shared = { refutes: 'A difference that chance explains.', bearing: 'sufficient' } as const;
-  return slownessFor(evidence, hot) === undefined
+  return !knowsWorkerTimes(evidence)
     ? {
         key: `time ratio, clearly ${hot ?? ''}`,
         says: `Its requests take clearly longer, with equal or smaller shares of the load.`,
@@ -237,7 +245,7 @@ function verdict(evidence: Evidence): Finding {
   const hot = evidence.suspect ?? 'one replica';
   const own = replicaOf(baseline, hot);
   const others = othersOf(baseline, hot);
-  const slow = slownessFor(evidence, hot);
+  const slow = knowsWorkerTimes(evidence) ? slownessFor(evidence, hot) : undefined;
   const capacity = capacityOf(evidence, hot);
   const workers = workersOf(evidence, hot);
   const elsewhere = sum(others.map((replica) => replica.residence?.value ?? 0)) / Math.max(1, others.length);
@@ -248,7 +256,7 @@ function verdict(evidence: Evidence): Finding {
   if (slow !== undefined && capacity !== undefined && workers !== undefined) {
     const handed = (own?.handed ?? 0) / baseline.seconds;
     arithmetic.push(
-      `capacity of ${hot}: ${workers} workers ÷ ${say(slow.service.value, 's')} = ${say(capacity.value, 'requests/s')}; it is handed ${say(handed, 'requests/s')}`,
+      `capacity of ${hot}: ${workers} workers ÷ ${say(workers / capacity.value, 's')} = ${say(capacity.value, 'requests/s')}; it is handed ${say(handed, 'requests/s')}`,
     );
   }
   const factor = slow === undefined ? there / Math.max(1e-9, elsewhere) : slow.ratio.value;
