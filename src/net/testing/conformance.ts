@@ -278,7 +278,7 @@ function closing(check: Check): void {
     engine.connect({ host, port: peer.port }, log.handler({ onEnd }));
     assert.equal(await log.closed, undefined);
     assert.deepEqual(log.lines, ['open', 'data last words', 'end', 'close']);
-    assert.equal(heard, 'answer');
+    await until(() => heard === 'answer');
     await peer.close();
   });
 

@@ -1,0 +1,101 @@
+// Where the kernel puts what it receives. One group of buffers serves all sockets: the kernel takes one when bytes are there,
+// not when we begin to wait, so that ten thousand idle sockets hold none.
+//
+// The group is a ring of its own ("provided buffers", kernel 5.19): sixteen bytes each, and the tail hidden in the first
+// entry's last two.
+//
+//   entry  address (8) | length (4) | number (2) | – (2)            entry 0: … | tail (2)
+//
+// It begins with few buffers, since they are used in turn and few stay in the processor's cache, and doubles when the kernel ran
+// out (ENOBUFS; the socket is then asked again, nothing is lost), up to a bound.
+//
+// Bytes are lent as views; the last view of each buffer is kept, because messages of one kind have one length.
+
+import { assert } from '../../base.ts';
+import type { Foreign } from './libc.ts';
+import type { Ring } from './ring.ts';
+
+const pageBytes = 4096;
+const group = 0;
+
+export class ReceiveBuffers {
+  readonly group: number = group;
+  readonly #foreign: Foreign;
+  readonly #size: number;
+  readonly #countMax: number;
+  /** The ring of buffers, page-aligned in memory of our own. */
+  readonly #ring: Uint8Array;
+  readonly #entries: Int32Array;
+  readonly #tailWord: Uint16Array;
+  readonly #buffers: Uint8Array[] = [];
+  readonly #views: Uint8Array[] = [];
+  readonly #addresses: number[] = [];
+  #tail = 0;
+
+  /** `countMax`: a power of two. */
+  constructor(foreign: Foreign, ring: Ring, options: { size: number; countFirst: number; countMax: number }) {
+    this.#foreign = foreign;
+    this.#size = options.size;
+    this.#countMax = options.countMax;
+    const spacious = new Uint8Array(options.countMax * 16 + pageBytes);
+    const offset = (pageBytes - (foreign.addressOf(spacious) % pageBytes)) % pageBytes;
+    this.#ring = spacious.subarray(offset, offset + options.countMax * 16);
+    this.#entries = new Int32Array(spacious.buffer, offset, options.countMax * 4);
+    this.#tailWord = new Uint16Array(spacious.buffer, offset + 14, 1);
+    const registration = new DataView(new ArrayBuffer(40));
+    registration.setBigUint64(0, BigInt(foreign.addressOf(this.#ring)), true);
+    registration.setUint32(8, options.countMax, true);
+    registration.setUint16(12, group, true);
+    // IORING_REGISTER_PBUF_RING
+    ring.register(22, new Uint8Array(registration.buffer), 1);
+    this.#grow(options.countFirst);
+  }
+
+  /** Hot. The bytes that the kernel put into buffer `number`. They are lent until `giveBack`. */
+  view(number: number, length: number): Uint8Array {
+    const last = this.#views[number];
+    if (last !== undefined && last.length === length) return last;
+    const buffer = this.#buffers[number];
+    assert(buffer !== undefined, 'the kernel uses buffers that it was given');
+    const view = buffer.subarray(0, length);
+    this.#views[number] = view;
+    return view;
+  }
+
+  /** Hot. */
+  giveBack(number: number): void {
+    this.#offer(number);
+    Atomics.store(this.#tailWord, 0, this.#tail);
+  }
+
+  /** The kernel found none. Twice as many from now on, as long as the bound allows. */
+  ranOut(): void {
+    const count = this.#buffers.length;
+    if (count < this.#countMax) this.#grow(Math.min(count, this.#countMax - count));
+  }
+
+  #grow(more: number): void {
+    const slab = new Uint8Array(more * this.#size);
+    const address = this.#foreign.addressOf(slab);
+    for (let index = 0; index < more; index++) {
+      const number = this.#buffers.length;
+      this.#buffers.push(slab.subarray(index * this.#size, (index + 1) * this.#size));
+      this.#addresses.push(address + index * this.#size);
+      this.#offer(number);
+    }
+    Atomics.store(this.#tailWord, 0, this.#tail);
+  }
+
+  #offer(number: number): void {
+    const at = (this.#tail & (this.#countMax - 1)) * 4;
+    const address = this.#addresses[number] ?? 0;
+    const entries = this.#entries;
+    entries[at] = address;
+    entries[at + 1] = address / 2 ** 32;
+    entries[at + 2] = this.#size;
+    // The upper half of entry 0 is the tail.
+    if (at === 0) new Uint16Array(entries.buffer, entries.byteOffset + 12, 1)[0] = number;
+    else entries[at + 3] = number;
+    this.#tail = (this.#tail + 1) & 0xffff;
+  }
+}
