@@ -1,6 +1,7 @@
 // report: a record as text. Pure.
 
 export { liveLine, liveLines, type LiveState } from './report/live.ts';
+export { type LoadFigures, loadText, type LoadTextOptions } from './report/load-text.ts';
 export { type Paint, plain } from './report/paint.ts';
 export { type Cell, type Column, table, wrap } from './report/table.ts';
 export { type ChartInput, inFlightChart } from './report/chart.ts';

@@ -89,6 +89,39 @@ function commands(done: (code: number) => void): Command {
     });
 
   program
+    .command('load')
+    .description('put load on an address, in the manner of wrk2, and say who answered and where every request went')
+    .argument('<url>', 'such as http://127.0.0.1:8080/path')
+    .option('-c, --connections <count>', 'connections; without a rate each is a closed user', '10')
+    .option('-d, --duration <time>', 'how long is measured', '10s')
+    .option('-t, --threads <count>', 'generating threads', '1')
+    .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
+    .option('--arrivals <process>', 'constant or poisson', 'constant')
+    .option('-H, --header <line...>', 'a header, such as "accept: text/html"')
+    .option('-m, --method <method>', 'request method', 'GET')
+    .option('-b, --body <text>', 'request body')
+    .option('--timeout <time>', 'how long a client waits for an answer', '2s')
+    .option('--warm-up <time>', 'load that is not judged, first', '0')
+    .option('-L, --latency', 'the detailed percentile spectrum')
+    .option('-U, --u-latency', 'latency from the moment of sending as well')
+    .option('--replica-header <name>', 'response header that says who answered', 'x-plimsoll-replica')
+    .option('--seed <number>', 'seed of the arrivals')
+    .option('--json', 'the result as JSON on standard output')
+    .option('--quiet', 'no talk')
+    .action(async (url: string, options: object) => {
+      const { load } = await import('./commands/load.ts');
+      done(await load(url, options));
+    });
+
+  program
+    .command('selftest')
+    .description('measure a server whose response times are known: measured beside true')
+    .action(async () => {
+      const { runSelftest } = await import('./commands/selftest.ts');
+      done(await runSelftest());
+    });
+
+  program
     .command('gateway')
     .description('balance: start our own gateway from a configuration file')
     .argument('<file>', 'configuration as JSON')

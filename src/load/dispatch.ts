@@ -123,7 +123,7 @@ export class Dispatch implements ConnectionOwner {
   due(due: Instant, now: Instant): number {
     const slot = this.pending.open(due);
     this.#carriers[slot] = undefined;
-    this.stretches.at(due).planned += 1;
+    this.stretches.planned(due);
     this.inFlight.enter(due, this.#noLessThanBefore(now));
     if (this.#alarm === undefined) this.#armAlarm();
     return slot;

@@ -10,7 +10,7 @@
 // Each stretch keeps what happened since the last cut apart from what it had before, so that a second costs one addition of
 // histograms and a request only one record in each.
 
-import type { Instant } from '../base.ts';
+import { after, type Instant, ns } from '../base.ts';
 import { Tally } from './tally.ts';
 
 interface Stretch {
@@ -24,6 +24,7 @@ export class Stretches {
   #current = newStretch();
   #before: Stretch | undefined;
   #from: Instant;
+  #lastPlanned: Instant | undefined;
 
   constructor(now: Instant) {
     this.#from = now;
@@ -34,13 +35,20 @@ export class Stretches {
     return this.#before === undefined || due >= this.#from ? this.#current.recent : this.#before.recent;
   }
 
-  /** What is due from `now` on is counted afresh. */
+  /** One more request, due at `due`. Hot. */
+  planned(due: Instant): void {
+    this.at(due).planned += 1;
+    this.#lastPlanned = due;
+  }
+
+  /** What is due from `now` on is counted afresh. What is due at this very instant and was planned already stays where it
+   * is: its end without its plan would not add up. */
   begin(now: Instant): void {
     const before = this.#current;
     if (this.#before !== undefined) before.recent.add(this.#before.recent);
     this.#before = before;
     this.#current = newStretch();
-    this.#from = now;
+    this.#from = this.#lastPlanned === now ? after(now, ns(1)) : now;
   }
 
   /** Everything that happened since the last cut, in whatever stretch it was due. */

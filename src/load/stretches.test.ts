@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { instantAt } from '../base.ts';
+import { Stretches } from './stretches.ts';
+
+test('a request due at the instant at which measuring begins stays where it was planned', () => {
+  const now = instantAt(1000);
+  const stretches = new Stretches(now);
+  stretches.planned(now);
+  stretches.begin(now);
+  stretches.at(now).answered += 1;
+  stretches.planned(instantAt(1001));
+  stretches.at(instantAt(1001)).answered += 1;
+  const { planned, answered } = stretches.whole();
+  assert.deepEqual({ planned, answered }, { planned: 1, answered: 1 });
+});
+
+test('what is due at the instant at which measuring begins and comes to be planned after it is measured', () => {
+  const now = instantAt(1000);
+  const stretches = new Stretches(now);
+  stretches.begin(now);
+  stretches.planned(now);
+  assert.equal(stretches.whole().planned, 1);
+});
