@@ -6,6 +6,10 @@
 //   │ 17 │ 18 │ 21 │ 22 │ ◄── set      the event stands at 17's expiry; what has ended by then is passed over
 //   └────┴────┴────┴────┘
 //
+// Most requests end long before their timeout. When the ring is full it is first rid of those, and grows only if what lives
+// fills half of it: three hundred thousand requests a second with 30 s each keep some ten thousand entries instead of nine
+// million.
+//
 // Hot: `set`.
 
 import { assert } from '../base.ts';
@@ -40,7 +44,7 @@ export class Deadlines {
   }
 
   set(id: number, generation: number, now: number): void {
-    if (this.#count === this.#ids.length) this.#grow();
+    if (this.#count === this.#ids.length) this.#makeRoom();
     const place = (this.#head + this.#count) & (this.#ids.length - 1);
     this.#expiries[place] = now + this.length;
     this.#ids[place] = id;
@@ -68,6 +72,28 @@ export class Deadlines {
       if (alive) this.#timed.expire(id, now);
     }
     this.#armed = false;
+  }
+
+  #makeRoom(): void {
+    this.#forgetDead();
+    if (this.#count > this.#ids.length / 2) this.#grow();
+  }
+
+  #forgetDead(): void {
+    const mask = this.#ids.length - 1;
+    let kept = 0;
+    for (let index = 0; index < this.#count; index++) {
+      const from = (this.#head + index) & mask;
+      const id = this.#ids[from] ?? 0;
+      const generation = this.#generations[from] ?? 0;
+      if (!this.#timed.isAlive(id, generation)) continue;
+      const to = (this.#head + kept) & mask;
+      this.#expiries[to] = this.#expiries[from] ?? 0;
+      this.#ids[to] = id;
+      this.#generations[to] = generation;
+      kept += 1;
+    }
+    this.#count = kept;
   }
 
   #grow(): void {

@@ -94,7 +94,7 @@ export class Fleet {
     const stations = this.#stationsOf.get(name);
     assert(stations !== undefined, 'a site has stations');
     while (stations.length < count) {
-      const station = this.#newStation(site, `${name}-${stations.length + 1}`);
+      const station = this.#newStation(site, stations.length);
       station.settle(now);
       stations.push(station);
       this.#stations.push(station);
@@ -103,11 +103,13 @@ export class Fleet {
     }
   }
 
-  #newStation(site: Site, id: string): Station {
+  #newStation(site: Site, place: number): Station {
+    const id = `${site.name}-${place + 1}`;
     const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota } = site.service;
     const settings = {
       id,
       index: this.#stations.length,
+      place,
       workers,
       queueLimit: queue.limit,
       abandoned: queue.abandoned,

@@ -9,6 +9,7 @@ import { assert, type Duration, ns, seconds } from '../base.ts';
 import type { LedgerLine, RecordLine, TopologyLine } from '../record.ts';
 import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
 import type { EventHandler } from './kernel.ts';
+import { isEmpty } from './tally.ts';
 import { histogramLine, Ticker } from './ticks.ts';
 import { World } from './world.ts';
 
@@ -192,9 +193,9 @@ export class Simulation {
       yield histogramLine(measured.latency, { at_ns, phase, of: { group: name, what: 'latency' } });
     }
     for (const station of world.fleet.stations) {
-      const tally = world.measuredByStation[station.index];
-      if (tally === undefined || (tally.latency.count === 0 && tally.latency.unfinishedCount === 0)) continue;
-      yield histogramLine(tally.latency, { at_ns, phase, of: { replica: station.id, what: 'latency' } });
+      const latency = world.measuredByStation[station.index]?.latency;
+      if (latency === undefined || isEmpty(latency)) continue;
+      yield histogramLine(latency, { at_ns, phase, of: { replica: station.id, what: 'latency' } });
     }
     for (const { name, measured } of world.groups) {
       const ledger: LedgerLine = {

@@ -23,6 +23,8 @@ import { type Jobs, outcomes, purposes, states } from './jobs.ts';
 export interface StationSettings {
   readonly id: string;
   readonly index: number;
+  /** Its place among the stations of its service, from 0. */
+  readonly place: number;
   readonly workers: number;
   readonly queueLimit: number;
   readonly abandoned: 'served' | 'dropped';
@@ -50,6 +52,7 @@ export interface StationDuties {
 export class Station {
   readonly id: string;
   readonly index: number;
+  readonly place: number;
   readonly #duties: StationDuties;
   readonly #settings: StationSettings;
 
@@ -87,6 +90,7 @@ export class Station {
     assert(settings.workers > 0, 'a station has at least one worker');
     this.id = settings.id;
     this.index = settings.index;
+    this.place = settings.place;
     this.workers = settings.workers;
     this.#settings = settings;
     this.#duties = duties;

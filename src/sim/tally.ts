@@ -48,7 +48,7 @@ export class Tally {
     this.timedOut = 0;
     this.inFlightAtEnd = 0;
     this.errors.clear();
-    if (this.latency.count > 0 || this.latency.unfinishedCount > 0) this.latency.clear();
+    if (!isEmpty(this.latency)) this.latency.clear();
   }
 
   #fail(kind: string): void {
@@ -62,11 +62,16 @@ export class ReplicaTally {
   /** Whole answers. */
   finished = 0;
   readonly errors = new Map<string, number>();
-  readonly latency = new Histogram();
+  /** Undefined in a large fleet: a histogram is 32 KB, and nobody reads ten thousand of them. */
+  readonly latency: Histogram | undefined;
+
+  constructor(withLatency: boolean) {
+    this.latency = withLatency ? new Histogram() : undefined;
+  }
 
   answer(ok: boolean, latency: number): void {
     this.finished += 1;
-    this.latency.record(ns(latency));
+    this.latency?.record(ns(latency));
     if (!ok) count(this.errors, 'status-5xx');
   }
 
@@ -76,16 +81,18 @@ export class ReplicaTally {
 
   /** A request that this replica had, as a lower bound. */
   unfinished(age: number): void {
-    this.latency.recordUnfinished(ns(age));
+    this.latency?.recordUnfinished(ns(age));
   }
 
   clear(): void {
     this.finished = 0;
     this.errors.clear();
-    if (this.latency.count > 0 || this.latency.unfinishedCount > 0) this.latency.clear();
+    if (this.latency !== undefined && !isEmpty(this.latency)) this.latency.clear();
   }
 }
 
 function count(counts: Map<string, number>, kind: string): void {
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
 }
+
+export const isEmpty = (histogram: Histogram): boolean => histogram.count === 0 && histogram.unfinishedCount === 0;

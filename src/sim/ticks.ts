@@ -15,6 +15,7 @@ import { type Histogram, histogramFields } from '../stats.ts';
 import { cutLevel } from './gate.ts';
 import type { Group } from './group.ts';
 import type { Station } from './station.ts';
+import { isEmpty } from './tally.ts';
 import type { World } from './world.ts';
 
 /** A replica's totals when it was last looked at; undefined when it was silent then. */
@@ -73,7 +74,7 @@ export class Ticker {
     const after = readingOf(station);
     this.#readings[station.index] = after;
     const outside = this.#inFlightFromOutside(station);
-    const latency = tally === undefined ? undefined : quantilesOf(tally.latency);
+    const latency = tally?.latency === undefined ? undefined : quantilesOf(tally.latency);
     const tick: ReplicaTick = {
       id: station.id,
       finished: tally?.finished ?? 0,
@@ -87,20 +88,16 @@ export class Ticker {
   }
 
   #inFlightFromOutside(station: Station): number | undefined {
-    const { now } = this.#world;
-    const { sites } = this.#world.fleet;
-    const site = sites.find((each) => each.stations.includes(station));
-    if (site === undefined) return undefined;
-    return this.#world.gateway(site.name)?.cutEndpoint(site.stations.indexOf(station), now);
+    const { fleet, now } = this.#world;
+    return this.#world.gateway(fleet.siteOf(station).name)?.cutEndpoint(station.place, now);
   }
 
   #client(group: Group): ClientTick {
     const { recent, answeredBy } = group;
     const inFlight = cutLevel(group.inFlight, this.#world.now);
     const latency = quantilesOf(recent.latency);
-    const names = [...answeredBy].map(
-      ([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count] as const,
-    );
+    // In the order of the stations, whoever happened to answer first.
+    const order = [...answeredBy].toSorted(([one], [other]) => one - other);
     const tick: ClientTick = {
       group: group.name,
       planned: recent.planned,
@@ -113,7 +110,7 @@ export class Ticker {
       ...(latency === undefined ? {} : { latency }),
       lag: { count: recent.planned, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0 },
       answered_by: Object.fromEntries(
-        names.toSorted(([one], [other]) => one.localeCompare(other, 'en', { numeric: true })),
+        order.map(([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count]),
       ),
     };
     recent.clear();
@@ -177,7 +174,7 @@ function errorsOf(errors: ReadonlyMap<string, number> | undefined): { readonly e
 
 /** Undefined when nothing was recorded. What has not ended counts as a lower bound. */
 export function quantilesOf(histogram: Histogram): Quantiles | undefined {
-  if (histogram.count === 0 && histogram.unfinishedCount === 0) return undefined;
+  if (isEmpty(histogram)) return undefined;
   const at = (share: number): number => histogram.quantile(share)?.value ?? 0;
   return {
     count: histogram.count,

@@ -31,6 +31,8 @@ import { ReplicaTally } from './tally.ts';
 
 /** How long it takes to hear that something failed at once. */
 const roundTrip = us(200);
+/** So many stations have their latencies kept; those beyond have only counts. */
+const latencyStationsMax = 512;
 /** How long a user rests when nobody could be reached. */
 const restAfterUnreachable = 100e6;
 
@@ -138,8 +140,9 @@ export class World implements StationDuties {
   setReplicas(service: string, count: number): void {
     this.fleet.setReplicas(service, count, this.now);
     while (this.recentByStation.length < this.fleet.stations.length) {
-      this.recentByStation.push(new ReplicaTally());
-      this.measuredByStation.push(new ReplicaTally());
+      const withLatency = this.recentByStation.length < latencyStationsMax;
+      this.recentByStation.push(new ReplicaTally(withLatency));
+      this.measuredByStation.push(new ReplicaTally(withLatency));
     }
     for (const kind of ['gateway', 'forwarder']) {
       const gate = this.#gates.get(`${kind}/${service}`);
@@ -225,7 +228,8 @@ export class World implements StationDuties {
     this.#firstUser += this.#userCount;
     this.#groupCount = demands.length;
     let firstUser = this.#firstUser;
-    const owners: number[] = [];
+    const users = demands.reduce((sum, { demand }) => sum + (demand.kind === 'closed' ? demand.users : 0), 0);
+    this.#groupOfUser = new Int32Array(users);
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
         alone === undefined
@@ -236,15 +240,14 @@ export class World implements StationDuties {
           ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
           : { kind: 'open', pacer: pacerOf(demand, this.#seed + setting.phase), beganAt: now };
       if (demand.kind === 'closed') {
+        this.#groupOfUser.fill(index, firstUser - this.#firstUser, firstUser - this.#firstUser + demand.users);
         firstUser += demand.users;
-        for (let user = 0; user < demand.users; user++) owners.push(index);
       }
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
       return new Group({ name, gate, source, deadlines, measureFrom: setting.measureFrom }, now);
     });
-    this.#groupOfUser = Int32Array.from(owners);
-    this.#userCount = owners.length;
+    this.#userCount = users;
     for (const tally of [...this.recentByStation, ...this.measuredByStation]) tally.clear();
     this.#accepting = true;
     this.groups.forEach((group, index) => this.#beginGroup(group, index, now));
