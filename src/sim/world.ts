@@ -14,14 +14,22 @@
 // Hot: everything from `#due` to `#next`. Nothing there allocates, but for a second attempt.
 
 import { assert, dice, type Duration, instantAt, ns, us } from '../base.ts';
-import { balancerByName, RetryBudget } from '../policy.ts';
-import type { Choice, Clients, Demand, FaultKind, PolicyName, Scenario } from '../scenario.ts';
-import { pacerOf } from '../scenario.ts';
+import {
+  type Clients,
+  type Demand,
+  type FaultKind,
+  type OpenDemand,
+  type Pacer,
+  pacerOf,
+  type PolicyName,
+  type Scenario,
+} from '../scenario.ts';
 import { Calls } from './calls.ts';
 import { Checks } from './checks.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
 import { Fleet } from './fleet.ts';
-import { Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
+import { Gates } from './gates.ts';
 import { Group, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
@@ -62,10 +70,9 @@ export class World implements StationDuties {
   /** The groups of the present phase. */
   groups: readonly Group[] = [];
 
-  readonly #scenario: Scenario;
   readonly #seed: number;
   readonly #kernel: Kernel;
-  readonly #gates = new Map<string, Gate>();
+  readonly #gates: Gates;
   readonly #rings: Deadlines[] = [];
   readonly #calls: Calls;
   /** Undefined where the scenario checks nobody's health. */
@@ -81,7 +88,6 @@ export class World implements StationDuties {
   #accepting = false;
 
   constructor(scenario: Scenario, seed: number) {
-    this.#scenario = scenario;
     this.#seed = seed;
     this.#kernel = new Kernel(ranks, (kind, subject, now) => this.#handle(kind, subject, now));
     this.fleet = new Fleet(scenario, seed, this);
@@ -102,6 +108,12 @@ export class World implements StationDuties {
             scheduleQuestion: (at, check) => this.#kernel.schedule(at, kinds.check, check),
             scheduleExpiry: (at, check) => this.#kernel.schedule(at, kinds.checkTimeout, check),
           });
+    this.#gates = new Gates({
+      ...shared,
+      gateway: scenario.topology.gateway,
+      newDeadlines: (length) => this.#newDeadlines(length, this.#gatewayTimed),
+      watch: (gate, from, now) => this.#checks?.watch(gate, from, now),
+    });
     for (const service of scenario.topology.services) this.setReplicas(service.name, service.replicas);
     for (const dependency of scenario.topology.dependencies) this.setReplicas(dependency.name, 1);
   }
@@ -134,7 +146,12 @@ export class World implements StationDuties {
     return this.#kernel.step();
   }
 
-  // ── gates ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── what an operator does, and what goes wrong ────────────────────────────────────────────────────────────────────
+
+  /** The load balancer before a service, where one has been asked for. */
+  gateway(service: string): Gate | undefined {
+    return this.#gates.gateway(service);
+  }
 
   /** Adds replicas until there are `count`, here and in every list of them. */
   setReplicas(service: string, count: number): void {
@@ -144,65 +161,13 @@ export class World implements StationDuties {
       this.recentByStation.push(new ReplicaTally(withLatency));
       this.measuredByStation.push(new ReplicaTally(withLatency));
     }
-    for (const kind of ['gateway', 'forwarder']) {
-      const gate = this.#gates.get(`${kind}/${service}`);
-      if (gate === undefined) continue;
-      const before = gate.stations.length;
-      gate.setStations([...this.fleet.site(service).stations], this.now);
-      if (kind === 'gateway') this.#checks?.watch(gate, before, this.now);
-    }
-  }
-
-  /** The load balancer before a service, where one has been asked for. */
-  gateway(service: string): Gate | undefined {
-    return this.#gates.get(`gateway/${service}`);
-  }
-
-  #gateFor(clients: Clients, policy: PolicyName | undefined, phase: number): Gate {
-    const { service, via, choice, name } = clients;
-    if (via === 'registry') return this.#newGate('registry', service, choice, `registry/${name}/${phase}`);
-    const key = `${via}/${service}`;
-    const known = this.#gates.get(key);
-    if (known !== undefined) return known;
-    const gate = this.#newGate(via, service, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key);
-    this.#gates.set(key, gate);
-    if (via === 'gateway') {
-      const timeout = this.#scenario.topology.gateway?.timeout;
-      if (timeout !== undefined) gate.deadlines = this.#newDeadlines(timeout, this.#gatewayTimed);
-      this.#checks?.watch(gate, 0, this.now);
-    }
-    return gate;
-  }
-
-  #newGate(kind: Gate['kind'], service: string, policy: PolicyName | Choice, stream: string): Gate {
-    const retries = kind === 'gateway' ? (this.#scenario.topology.gateway?.retries ?? 0) : 0;
-    const gate = new Gate(
-      {
-        kind,
-        balancer: balancerByName(policy, { seed: this.#seedOf(stream) }),
-        retries,
-        budget: retries > 0 ? new RetryBudget() : undefined,
-      },
-      this.now,
-    );
-    gate.setStations([...this.fleet.site(service).stations], this.now);
-    return gate;
-  }
-
-  /** A seed for something that takes one instead of a stream. */
-  #seedOf(stream: string): number {
-    return dice(this.#seed, stream).below(2 ** 31);
+    this.#gates.grown(service, this.now);
   }
 
   /** From now on the gateway balances by this policy. */
   setPolicy(policy: PolicyName): void {
-    for (const [key, gate] of this.#gates) {
-      if (gate.kind !== 'gateway') continue;
-      gate.setBalancer(balancerByName(policy, { seed: this.#seedOf(`${key}/${policy}`) }));
-    }
+    this.#gates.setPolicy(policy);
   }
-
-  // ── what an operator does, and what goes wrong ────────────────────────────────────────────────────────────────────
 
   /** Does something later. */
   plan(at: number, act: (now: number) => void): void {
@@ -233,12 +198,12 @@ export class World implements StationDuties {
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
         alone === undefined
-          ? this.#gateFor(clients, setting.policy, setting.phase)
-          : this.#gateTo(this.fleet.station(alone));
+          ? this.#gates.for(clients, setting.policy, setting.phase, now)
+          : this.#gates.to(this.fleet.station(alone), now);
       const source: Source =
         demand.kind === 'closed'
           ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
-          : { kind: 'open', pacer: pacerOf(demand, this.#seed + setting.phase), beganAt: now };
+          : { kind: 'open', pacer: this.#pacer(demand, setting.phase, index), beganAt: now };
       if (demand.kind === 'closed') {
         this.#groupOfUser.fill(index, firstUser - this.#firstUser, firstUser - this.#firstUser + demand.users);
         firstUser += demand.users;
@@ -253,11 +218,9 @@ export class World implements StationDuties {
     this.groups.forEach((group, index) => this.#beginGroup(group, index, now));
   }
 
-  #gateTo(station: Station): Gate {
-    const balancer = balancerByName('pick-first', { seed: 0 });
-    const gate = new Gate({ kind: 'registry', balancer, retries: 0, budget: undefined }, this.now);
-    gate.setStations([station], this.now);
-    return gate;
+  /** Arrivals differ from phase to phase, and from one demand to another of the same group. */
+  #pacer(demand: OpenDemand, phase: number, index: number): Pacer {
+    return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
   }
 
   #beginGroup(group: Group, index: number, now: number): void {

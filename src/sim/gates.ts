@@ -1,0 +1,99 @@
+// Every gate of the world: the load balancer and the forwarding proxy before each service, made when first asked for and kept
+// from phase to phase, and a fresh one for each client group that holds the registry's list itself.
+
+import { dice } from '../base.ts';
+import { balancerByName, RetryBudget } from '../policy.ts';
+import type { Choice, Clients, Gateway, PolicyName } from '../scenario.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { Fleet } from './fleet.ts';
+import { Gate } from './gate.ts';
+import type { Station } from './station.ts';
+
+export interface GatesDuties {
+  readonly fleet: Fleet;
+  readonly seed: number;
+  /** As the scenario has it. */
+  readonly gateway: Gateway | undefined;
+  /** Deadlines for whole requests at the gateway. */
+  newDeadlines(length: number): Deadlines;
+  /** The gateway has these endpoints from place `from` on: their health is to be checked, where anybody's is. */
+  watch(gate: Gate, from: number, now: number): void;
+}
+
+export class Gates {
+  readonly #duties: GatesDuties;
+  readonly #shared = new Map<string, Gate>();
+
+  constructor(duties: GatesDuties) {
+    this.#duties = duties;
+  }
+
+  /** The load balancer before a service, where one has been asked for. */
+  gateway(service: string): Gate | undefined {
+    return this.#shared.get(`gateway/${service}`);
+  }
+
+  /** The gate that these clients go through. `phase` tells the registry lists of one group apart. */
+  for(clients: Clients, policy: PolicyName | undefined, phase: number, now: number): Gate {
+    const { service, via, choice, name } = clients;
+    if (via === 'registry') return this.#newGate('registry', service, choice, `registry/${name}/${phase}`, now);
+    const key = `${via}/${service}`;
+    const known = this.#shared.get(key);
+    if (known !== undefined) return known;
+    const gate = this.#newGate(via, service, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key, now);
+    this.#shared.set(key, gate);
+    if (via === 'gateway') {
+      const { gateway } = this.#duties;
+      if (gateway !== undefined) gate.deadlines = this.#duties.newDeadlines(gateway.timeout);
+      this.#duties.watch(gate, 0, now);
+    }
+    return gate;
+  }
+
+  /** A gate to one station, past every balancer. */
+  to(station: Station, now: number): Gate {
+    const balancer = balancerByName('pick-first', { seed: 0 });
+    const gate = new Gate({ kind: 'registry', balancer, retries: 0, budget: undefined }, now);
+    gate.setStations([station], now);
+    return gate;
+  }
+
+  #newGate(kind: Gate['kind'], service: string, policy: PolicyName | Choice, stream: string, now: number): Gate {
+    const retries = kind === 'gateway' ? (this.#duties.gateway?.retries ?? 0) : 0;
+    const gate = new Gate(
+      {
+        kind,
+        balancer: balancerByName(policy, { seed: this.#seedOf(stream) }),
+        retries,
+        budget: retries > 0 ? new RetryBudget() : undefined,
+      },
+      now,
+    );
+    gate.setStations([...this.#duties.fleet.site(service).stations], now);
+    return gate;
+  }
+
+  /** Replicas have been added to a service: whoever keeps a list of them takes the new one. */
+  grown(service: string, now: number): void {
+    for (const kind of ['gateway', 'forwarder']) {
+      const gate = this.#shared.get(`${kind}/${service}`);
+      if (gate === undefined) continue;
+      const before = gate.stations.length;
+      gate.setStations([...this.#duties.fleet.site(service).stations], now);
+      if (kind === 'gateway') this.#duties.watch(gate, before, now);
+    }
+  }
+
+  /** From now on the gateway balances by this policy. */
+  setPolicy(policy: PolicyName): void {
+    for (const [key, gate] of this.#shared) {
+      if (gate.kind !== 'gateway') continue;
+      gate.setBalancer(balancerByName(policy, { seed: this.#seedOf(`${key}/${policy}`) }));
+    }
+  }
+
+  /** A seed for a balancer, which takes one instead of a stream. */
+  #seedOf(stream: string): number {
+    return dice(this.#duties.seed, stream).below(2 ** 31);
+  }
+}
