@@ -61,21 +61,19 @@ export class Simulation {
     this.#world.trace = trace;
   }
 
-  topology(arrangement?: Arrangement): Omit<TopologyLine, 'kind' | 'at_ns'> {
-    return topologyOf(this.#scenario, this.#world, arrangement);
+  topology(): Omit<TopologyLine, 'kind' | 'at_ns'> {
+    return topologyOf(this.#scenario, this.#world);
   }
 
   /**
-   * Plays one phase: warm-up, judged part, and up to two seconds for what is still under way. Yields the topology as arranged,
-   * then events and ticks in order of time, at the end a histogram for each group and replica and a ledger for each group.
+   * Plays one phase: warm-up, judged part, and up to two seconds for what is still under way. Yields events and ticks in order
+   * of time, at the end a histogram for each group and replica and a ledger for each group.
    * Read it to the end: what has not been asked for has not happened.
    */
   *play(arrangement: Arrangement): Generator<RecordLine, void> {
     const world = this.#world;
     const events: RecordLine[] = [];
     this.#prepare(arrangement, events);
-    yield { kind: 'topology', at_ns: world.now, ...this.topology(arrangement) };
-
     const began = world.now;
     const measureFrom = began + arrangement.warmUp;
     this.#phases += 1;
@@ -239,14 +237,8 @@ function changed(before: Readonly<Record<string, number>>, after: Readonly<Recor
   return [...ids].filter((id) => before[id] !== after[id]);
 }
 
-function topologyOf(
-  scenario: Scenario,
-  world: World,
-  arrangement: Arrangement | undefined,
-): Omit<TopologyLine, 'kind' | 'at_ns'> {
+function topologyOf(scenario: Scenario, world: World): Omit<TopologyLine, 'kind' | 'at_ns'> {
   const { topology } = scenario;
-  const demands = arrangement?.demand ?? scenario.demand;
-  const clients = arrangement?.clients ?? topology.clients;
   return {
     services: world.fleet.sites.map((site) => {
       const service = topology.services.find((each) => each.name === site.name);
@@ -274,13 +266,13 @@ function topologyOf(
       : {
           gateway: {
             program: 'plimsoll',
-            policy: arrangement?.policy ?? topology.gateway.policy,
+            policy: topology.gateway.policy,
             timeout_ns: topology.gateway.timeout,
             retries: topology.gateway.retries,
           },
         }),
-    clients: clients.map((group) => {
-      const demand = demands.find((each) => each.clients === group.name);
+    clients: topology.clients.map((group) => {
+      const demand = scenario.demand.find((each) => each.clients === group.name);
       return {
         group: group.name,
         via: group.via,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { seconds } from '../base.ts';
-import type { RecordLine, TickLine } from '../record.ts';
+import { type RecordLine, recordOf, type TickLine } from '../record.ts';
 import { type Arrangement, baselineOf, builtinScenarios, type Scenario } from '../scenario.ts';
 import { measured, measuredRun, replicaOf, scenarioFrom, throughputOf } from './measured-run.ts';
 import { simulate } from './simulate.ts';
@@ -16,13 +16,29 @@ const ticksOf = (lines: readonly RecordLine[]): readonly TickLine[] => lines.fil
 // The record.
 
 test('a record begins with its header and topology and ends with its end, all in order of time', () => {
-  const lines = [...simulate(builtin('convoy'), { seed: 3 })];
+  const scenario = builtin('convoy');
+  const baseline = baselineOf(scenario);
+  const experiment = { kind: 'swap-policy', did: 'balanced by least-request', policy: 'least-request' } as const;
+  const lines = [
+    ...simulate(scenario, {
+      seed: 3,
+      phases: [
+        { arrangement: baseline },
+        { arrangement: { ...baseline, name: 'swap-policy', policy: 'least-request' }, experiment },
+      ],
+    }),
+  ];
+  const record = recordOf(lines);
+  assert.ok(record.complete);
   assert.deepEqual(
-    lines.slice(0, 4).map(({ kind }) => kind),
-    ['header', 'topology', 'phase', 'topology'],
+    record.phases.map(({ line, ticks, ledgers }) => [line.name, line.experiment?.kind, ticks.length, ledgers.length]),
+    [
+      ['baseline', undefined, 21, 1],
+      ['swap-policy', 'swap-policy', 21, 1],
+    ],
   );
   assert.equal(lines.at(-1)?.kind, 'end');
-  const ticks = ticksOf(lines);
+  const ticks = record.phases[0]?.ticks ?? [];
   assert.deepEqual(
     ticks.map(({ at_ns }) => at_ns / 1e9),
     Array.from({ length: 21 }, (_, second) => second),
