@@ -12,8 +12,11 @@ import type { Histogram } from '../stats.ts';
 import type { ObjectiveResult } from './contract.ts';
 import type { Tally } from './tally.ts';
 
+/** What an objective can be about. */
+export type Outcome = Pick<Tally, 'planned' | 'sent' | 'answered' | 'latency'>;
+
 /** What all groups together did in the measured stretch, which lasted `span`. */
-export function evaluate(objectives: readonly Objective[], tally: Tally, span: Duration): readonly ObjectiveResult[] {
+export function evaluate(objectives: readonly Objective[], tally: Outcome, span: Duration): readonly ObjectiveResult[] {
   return objectives.map((objective) => {
     const observed = observe(objective, tally, span);
     return {
@@ -37,7 +40,7 @@ function isMet(objective: Objective, observed: Observed): boolean {
   return holds(observed.value, objective.operator, objective.bound) && !(observed.atLeast && boundedAbove);
 }
 
-function observe(objective: Objective, tally: Tally, span: Duration): Observed | undefined {
+function observe(objective: Objective, tally: Outcome, span: Duration): Observed | undefined {
   switch (objective.metric) {
     case 'http_req_duration':
       return latency(objective, tally.latency);
