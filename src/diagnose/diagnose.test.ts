@@ -97,6 +97,13 @@ test('the convoy’s audit rejects its look-alikes with numbers and survives eve
   assert.deepEqual(failed, []);
 });
 
+test('too little capacity everywhere is rejected by the workers that idle elsewhere', () => {
+  const diagnosis = diagnosisOf({ ...convoyFleet('api-2', 1.3), seed: 3 });
+  assert.equal(standingOf(diagnosis, 'overload'), 'refuted');
+  const idle = diagnosis.audit.find((row) => row.theory === 'overload' && row.result === 'contradicts');
+  assert.match(idle?.observed?.text ?? '', /^7\d\.\d %, api-[134]$/);
+});
+
 test('below the knee a slow replica hurts nobody: healthy, with a remark', () => {
   for (const factor of [1, 1.1, 1.3, 1.5]) {
     always('healthy', 5, (seed) => convoyFleet(api(seed), factor, 16));

@@ -80,6 +80,15 @@ test('a silent replica holds what the clients wait for and nobody else has', () 
   assert.equal(first(phase).inFlightFrom, 'rest');
 });
 
+test('a replica that falls silent in the middle is counted before and inferred after', () => {
+  const phase = seen(
+    seconds(`
+      10 6 | 10 4 ‖ 10
+      0  - | 0  1 ‖ 10`),
+  );
+  assert.equal(first(phase).inFlight?.value, (6 + 9) / 2);
+});
+
 test('where nobody counted what is inside, rate times latency stands in and says so', () => {
   const latency = { count: 100, mean_ns: 50e6, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0 };
   const ticks = seconds('100 -').map((tick) => ({ ...tick, replicas: [{ id: 'api-1', finished: 100, latency }] }));

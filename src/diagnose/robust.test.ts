@@ -93,6 +93,24 @@ test('whatever a record lacks, it is judged without a throw, in plain data, with
   );
 });
 
+test('a pool of no workers is a pool of which nothing is known', () => {
+  const [lines = []] = runs;
+  const without = lines.map((line) =>
+    line.kind === 'topology'
+      ? {
+          ...line,
+          services: line.services.map((service) => ({
+            ...service,
+            replicas: service.replicas.map((replica) => ({ ...replica, workers: 0 })),
+          })),
+        }
+      : line,
+  );
+  const diagnosis = diagnose(recordOf(without));
+  assert.deepEqual(JSON.parse(JSON.stringify(diagnosis)), diagnosis);
+  assert.ok(diagnosis.phases.every((phase) => phase.replicas.every((replica) => replica.utilisation === undefined)));
+});
+
 test('judging the same record twice gives the same diagnosis', () => {
   for (const lines of runs) assert.deepEqual(diagnose(recordOf(lines)), diagnose(recordOf(lines)));
 });
