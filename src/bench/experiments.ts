@@ -10,7 +10,7 @@ import type { Arrangement, Clients, Demand } from '../scenario.ts';
 const timing: Readonly<Record<ExperimentKind, { readonly warmUp: Duration; readonly duration: Duration }>> = {
   'stop-replica': { warmUp: seconds(2), duration: seconds(6) },
   'open-loop': { warmUp: seconds(3), duration: seconds(8) },
-  'swap-policy': { warmUp: seconds(2), duration: seconds(8) },
+  'swap-policy': { warmUp: seconds(2), duration: seconds(12) },
   'slow-another': { warmUp: seconds(4), duration: seconds(7) },
   'kill-suspect': { warmUp: seconds(3), duration: seconds(7) },
   'scale-out': { warmUp: seconds(3), duration: seconds(7) },
