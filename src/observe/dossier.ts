@@ -27,30 +27,36 @@ const confidenceMin = 0.3;
 /** Reads all files together. `formats`: the table, for tests. */
 export function readDossier(files: readonly DossierFile[], formats: readonly Format[] = allFormats): DossierReading {
   const problems: string[] = [];
-  const known: RecognisedFile[] = [];
-  for (const file of files) {
-    const text = file.text.replace(/^\uFEFF/, '');
-    const head = text.slice(0, headLength).replaceAll('\r\n', '\n');
-    const format = recognise(head, file.name, formats);
-    if (format === undefined) problems.push(`${file.name}: ${complaint(head)}`);
-    else known.push({ name: file.name, text, head, format });
-  }
   const hints = noHints();
-  const early = known.filter((file) => file.format.early === true);
-  const read = new Map(
-    [...early, ...known.filter((file) => !early.includes(file))].map((file) => [file, readFile(file, hints)]),
-  );
-  const parts = known.flatMap((file) => read.get(file) ?? []);
-  return { dossier: together(parts), problems: [...problems, ...parts.flatMap((part) => part.remarks)] };
+  const parts: (FileFacts | undefined)[] = files.map(() => undefined);
+  const opened = files.map((file) => openFile(file, formats, hints));
+  for (const [index, file] of opened.entries()) {
+    if (file.format?.early === true) parts[index] = readFile(file, file.format, hints);
+  }
+  for (const [index, file] of opened.entries()) {
+    if (parts[index] !== undefined) continue;
+    // Configurations have told by now how their logs are written.
+    const format = recognise(file.head, file.name, formats, hints);
+    if (format === undefined) problems.push(`${file.name}: ${complaint(file.head)}`);
+    else parts[index] = readFile(file, format, hints);
+  }
+  const read = parts.filter((part) => part !== undefined);
+  return { dossier: together(read), problems: [...problems, ...read.flatMap((part) => part.remarks)] };
+}
+
+function openFile(file: DossierFile, formats: readonly Format[], hints: Hints): OpenedFile {
+  const text = file.text.replace(/^\uFEFF/, '');
+  const head = text.slice(0, headLength).replaceAll('\r\n', '\n');
+  return { name: file.name, text, head, format: recognise(head, file.name, formats, hints) };
 }
 
 /** The format that is surest of this text; undefined when none is. */
-export function recognise(head: string, name: string, formats: readonly Format[] = allFormats): Format | undefined {
+function recognise(head: string, name: string, formats: readonly Format[], hints: Hints): Format | undefined {
   let best: Format | undefined;
   let bestConfidence = confidenceMin;
   if (head.trim() === '' || isBinary(head)) return undefined;
   for (const format of formats) {
-    const confidence = format.recognise(head, name);
+    const confidence = format.recognise(head, name, hints);
     if (confidence > bestConfidence) {
       best = format;
       bestConfidence = confidence;
@@ -59,25 +65,25 @@ export function recognise(head: string, name: string, formats: readonly Format[]
   return best;
 }
 
-interface RecognisedFile {
+interface OpenedFile {
   readonly name: string;
   readonly text: string;
   readonly head: string;
-  readonly format: Format;
+  readonly format: Format | undefined;
 }
 
 type FileFacts = ReturnType<Sink['finish']> & { readonly remarks: readonly string[] };
 
-function readFile(file: RecognisedFile, hints: Hints): FileFacts {
+function readFile(file: OpenedFile, format: Format, hints: Hints): FileFacts {
   const sink = new Sink(file.name, hints);
-  if (file.format.kind === 'whole') file.format.read(file.text.replaceAll('\r\n', '\n'), sink);
-  else readLines(file.format, file, sink);
-  const facts = sink.finish(file.format.name);
+  if (format.kind === 'whole') format.read(file.text.replaceAll('\r\n', '\n'), sink);
+  else readLines(format, file, sink);
+  const facts = sink.finish(format.name);
   return { ...facts, remarks: sink.remarks.map((remark) => `${file.name}: ${remark}`) };
 }
 
 /** One line after the other, without cutting the text into an array of them. */
-function readLines(format: LineFormat, file: RecognisedFile, sink: Sink): void {
+function readLines(format: LineFormat, file: OpenedFile, sink: Sink): void {
   const reader = format.open(sink, file.head);
   const { text } = file;
   let number = 0;
@@ -102,6 +108,7 @@ function together(parts: readonly FileFacts[]): Dossier {
       format: part.source.format,
       readings: 1 + part.samples.reduce((most, sample) => Math.max(most, sample.reading), 0),
       firstMs: earliest(part.samples),
+      counters: countersOf(part.samples),
     })),
   );
   const sources: SourceNote[] = parts.map((part) => part.source);
@@ -119,6 +126,11 @@ function together(parts: readonly FileFacts[]): Dossier {
 
 function renumbered(samples: readonly SampleFact[], first: number): readonly SampleFact[] {
   return first === 0 ? samples : samples.map((sample) => ({ ...sample, reading: sample.reading + first }));
+}
+
+function countersOf(samples: readonly SampleFact[]): ReadonlyMap<string, number> {
+  const counters = samples.filter((sample) => sample.type === 'counter');
+  return new Map(counters.map(({ name, labels, value }) => [`${name} ${JSON.stringify(labels)}`, value]));
 }
 
 function earliest(samples: readonly SampleFact[]): number | undefined {

@@ -1,6 +1,38 @@
 // Every format that is read, in one table. Where two are equally sure of a file, the one that stands first reads it.
 
+import { accessLines } from './parse/access-line.ts';
+import { envoyAccess } from './parse/envoy-access.ts';
+import { envoyClusters } from './parse/envoy-clusters.ts';
+import { envoyConfiguration } from './parse/envoy-conf.ts';
+import { envoyStats } from './parse/envoy-stats.ts';
 import type { Format } from './parse/format.ts';
+import { haproxyConfiguration } from './parse/haproxy-conf.ts';
+import { haproxyLog } from './parse/haproxy-dossier.ts';
+import { haproxyInfo } from './parse/haproxy-info.ts';
+import { haproxyStats } from './parse/haproxy-stats-dossier.ts';
+import { nginxAccess } from './parse/nginx-dossier.ts';
+import { nginxError } from './parse/nginx-error.ts';
+import { nginxConfiguration } from './parse/nginx-settings.ts';
+import { nginxStatus } from './parse/nginx-status.ts';
 import { prometheusText } from './parse/prometheus-text.ts';
 
-export const formats: readonly Format[] = [prometheusText];
+export const formats: readonly Format[] = [
+  prometheusText,
+  // HAProxy
+  haproxyConfiguration,
+  haproxyLog,
+  haproxyInfo,
+  haproxyStats,
+  // nginx
+  nginxConfiguration,
+  nginxAccess,
+  nginxError,
+  nginxStatus,
+  // Envoy
+  envoyConfiguration,
+  envoyAccess,
+  envoyStats,
+  envoyClusters,
+  // What has no format of its own
+  accessLines,
+];

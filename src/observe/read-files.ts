@@ -37,7 +37,7 @@ export function readForeign(files: readonly ForeignFile[], plimsoll: string): Fo
       notes.push({
         file: file.name,
         format: 'HAProxy statistics',
-        lines: rows.length + broken,
+        lines: rows.length + broken.length,
         understood: rows.length,
         foreign: [],
       });

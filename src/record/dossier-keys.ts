@@ -7,6 +7,7 @@ export const settingKeys = {
     'how one of several is chosen: round-robin, least-request, random, pick-first, hash, cookie, first, …',
   'balance.cross-zone': 'whether a balancer spreads over zones (boolean)',
   'balance.state-kept': 'whether in-flight counts survive a reconfiguration (boolean)',
+  'balance.shared-state': 'whether the processes of a balancer share one state (boolean)',
   'balance.slow-start': 'duration over which a new endpoint gets its share',
   'balance.panic-threshold': 'share of healthy hosts below which health is ignored, 0–1',
   'balance.layer': 'what is balanced: http (requests) or tcp (connections)',

@@ -11,13 +11,14 @@
 // Most telemetry is lines, each by itself: such a format is handed one line at a time and need not hold the file, so that a
 // log may be larger than memory. What has structure over several lines is handed whole.
 
-import type { Sink } from './sink.ts';
+import type { Hints, Sink } from './sink.ts';
 
 interface Recognition {
   /** For people: `HAProxy log`, `Envoy access log (default format)`. */
   readonly name: string;
-  /** How sure this format is, 0–1, from the first lines (at most 64 KiB, no byte order mark, `\n` only) and the name. */
-  recognise(head: string, fileName: string): number;
+  /** How sure this format is, 0–1, from the first lines (at most 64 KiB, no byte order mark, `\n` only), the name, and what
+   * files read before have told. */
+  recognise(head: string, fileName: string, hints: Hints): number;
   /** Read before the others: what it finds (log formats, names of servers) helps to read other files. */
   readonly early?: boolean;
 }

@@ -34,6 +34,12 @@ export interface HaproxyRequest extends SeenRequest {
   readonly serverConnections: number;
   readonly serverQueue: number;
   readonly backendQueue: number;
+  /** Milliseconds waited in a queue, to connect, and for the server's answer to begin; −1: never reached. */
+  readonly queuedMs: number;
+  readonly connectMs: number;
+  readonly responseMs: number;
+  /** Method and path without query; undefined when the request was no HTTP. */
+  readonly route: string | undefined;
 }
 
 /** One line of the log, or undefined when it is none. `utcOffsetMinutes`: the balancer's local time minus UTC. */
@@ -67,7 +73,17 @@ export function parseHaproxyLine(text: string, utcOffsetMinutes = 0): HaproxyReq
     serverConnections: number(24),
     serverQueue: number(26),
     backendQueue: number(27),
+    queuedMs: number(14),
+    connectMs: number(15),
+    responseMs: number(16),
+    route: routeOf(text),
   };
+}
+
+/** The request stands last, in quotes; captured headers before it may hold quotes of their own. */
+function routeOf(text: string): string | undefined {
+  const found = /"([A-Z]+) ([^\s"?]*)[^"]*"?\s*$/.exec(text);
+  return found === null ? undefined : `${found[1]} ${found[2]}`;
 }
 
 /** The first two termination characters name who gave up and in which stage. */

@@ -14,7 +14,7 @@ const text = [
 test('rows are read by column name, with quoted cells and a trailing comma', () => {
   assert.ok(isHaproxyStats(text));
   const { rows, broken } = parseHaproxyStats(text);
-  assert.equal(broken, 1);
+  assert.equal(broken.length, 1);
   assert.deepEqual(
     rows.map((row) => [row.server, row.kind]),
     [

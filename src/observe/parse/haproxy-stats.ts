@@ -7,12 +7,13 @@ export interface HaproxyRow {
   readonly kind: 'frontend' | 'backend' | 'server' | 'listener';
   /** Text by column name; an empty cell is absent. */
   readonly cells: ReadonlyMap<string, string>;
+  readonly line: number;
 }
 
 export interface HaproxyStats {
   readonly rows: readonly HaproxyRow[];
   /** Lines that have fewer cells than a row needs. */
-  readonly broken: number;
+  readonly broken: readonly { readonly line: number; readonly text: string }[];
 }
 
 /** Whether this text is HAProxy's statistics: its first line says so. */
@@ -22,13 +23,13 @@ export function isHaproxyStats(text: string): boolean {
 
 /** All rows. Throws nothing: a broken row is counted and left out. */
 export function parseHaproxyStats(text: string): HaproxyStats {
-  const lines = text.split(/\r?\n/).filter((one) => one !== '');
+  const lines = text.split(/\r?\n/);
   const header = splitCsv((lines[0] ?? '').replace(/^\uFEFF?# /, ''));
   const kinds = ['frontend', 'backend', 'server', 'listener'] as const;
   const rows: HaproxyRow[] = [];
-  let broken = 0;
-  for (const one of lines.slice(1)) {
-    if (one.startsWith('#')) continue;
+  const broken: { line: number; text: string }[] = [];
+  for (const [at, one] of lines.entries()) {
+    if (one === '' || at === 0 || one.startsWith('#')) continue;
     const cells = new Map<string, string>();
     const values = splitCsv(one);
     for (const [index, value] of values.entries()) {
@@ -38,11 +39,11 @@ export function parseHaproxyStats(text: string): HaproxyStats {
     const proxy = cells.get('pxname');
     const server = cells.get('svname');
     if (proxy === undefined || server === undefined) {
-      broken += 1;
+      broken.push({ line: at + 1, text: one });
       continue;
     }
     const kind = kinds[Number(cells.get('type') ?? Number.NaN)] ?? kindByName(server);
-    rows.push({ proxy, server, kind, cells });
+    rows.push({ proxy, server, kind, cells, line: at + 1 });
   }
   return { rows, broken };
 }

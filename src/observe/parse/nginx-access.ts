@@ -20,6 +20,8 @@ export const nginxFormats: Readonly<Record<string, string>> = {
 export interface NginxReader {
   readonly format: string;
   read(line: string): SeenRequest | undefined;
+  /** The values of the format's variables in this line; undefined when it has another form. */
+  values(line: string): ReadonlyMap<string, string> | undefined;
 }
 
 /** Compiles a `log_format` string (as it stands in nginx.conf, joined) to a reader of its lines. */
@@ -37,14 +39,19 @@ export function nginxReader(name: string, format: string): NginxReader {
   }
   pattern += `${escapeLiteral(format.slice(at))}\\s*$`;
   const expression = new RegExp(pattern);
+  const valuesOf = (line: string): Map<string, string> | undefined => {
+    const found = expression.exec(line);
+    if (found === null) return undefined;
+    const values = new Map<string, string>();
+    for (const [index, variable] of variables.entries()) values.set(variable, found[index + 1] ?? '');
+    return values;
+  };
   return {
     format: `nginx:${name}`,
+    values: valuesOf,
     read(line) {
-      const found = expression.exec(line);
-      if (found === null) return undefined;
-      const values = new Map<string, string>();
-      for (const [index, variable] of variables.entries()) values.set(variable, found[index + 1] ?? '');
-      return seen(values);
+      const values = valuesOf(line);
+      return values === undefined ? undefined : seen(values);
     },
   };
 }

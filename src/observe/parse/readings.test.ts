@@ -4,7 +4,7 @@ import { familyOf, firstReadings } from './readings.ts';
 
 /** The numbers of these files, in the order in which they are given. */
 function check(names: readonly string[], numbers: readonly number[]): void {
-  const files = names.map((name) => ({ name, format: 'x', readings: 1, firstMs: undefined }));
+  const files = names.map((name) => ({ name, format: 'x', readings: 1, firstMs: undefined, counters: new Map() }));
   assert.deepEqual(firstReadings(files), numbers);
 }
 
@@ -24,13 +24,38 @@ test('files of different families, folders or endings do not count each other', 
 });
 
 test('instants in the content overrule the names, when every file has them', () => {
-  const at = (name: string, firstMs: number | undefined) => ({ name, format: 'x', readings: 1, firstMs });
+  const at = (name: string, firstMs: number | undefined) => ({
+    name,
+    format: 'x',
+    readings: 1,
+    firstMs,
+    counters: new Map(),
+  });
   assert.deepEqual(firstReadings([at('t0', 2000), at('t1', 1000)]), [1, 0]);
   assert.deepEqual(firstReadings([at('t0', 2000), at('t1', undefined)]), [0, 1]);
 });
 
+test('counters, which only rise, order names that do not say', () => {
+  const counting = (name: string, value: number) => ({
+    name,
+    format: 'x',
+    readings: 1,
+    firstMs: undefined,
+    counters: new Map([['total', value]]),
+  });
+  assert.deepEqual(firstReadings([counting('stats-down', 900), counting('stats-up', 100)]), [1, 0]);
+  assert.deepEqual(firstReadings([counting('stats-before', 900), counting('stats-after', 100)]), [0, 1]);
+  assert.deepEqual(firstReadings([counting('t1', 900), counting('t2', 100)]), [0, 1]);
+});
+
 test('a file that holds several readings moves those after it', () => {
-  const holding = (name: string, readings: number) => ({ name, format: 'x', readings, firstMs: undefined });
+  const holding = (name: string, readings: number) => ({
+    name,
+    format: 'x',
+    readings,
+    firstMs: undefined,
+    counters: new Map(),
+  });
   assert.deepEqual(firstReadings([holding('t0', 3), holding('t1', 1)]), [0, 3]);
 });
 

@@ -5,7 +5,8 @@
 //   scrape-t0.prom scrape-t300.prom     stats-before.txt stats-after.txt     top-1.txt top-2.txt top-10.txt
 //
 // Names of one family are the same once numbers and words of order are taken out. Within a family the order is that of the
-// instants in the content where every file has them; else before < during < after, then the natural order of names.
+// instants in the content where every file has them; else before < during < after, then the numbers in the names. Words that
+// order nothing (`down`, `up`) leave it to the counters, which only rise; and where those are silent, to the alphabet.
 
 /** Words of order with their places; what is not here stands between `during` and `after`. */
 const places: Readonly<Record<string, number>> = {
@@ -59,6 +60,8 @@ export interface ReadingFile {
   readonly readings: number;
   /** The earliest instant in it, where it has any. */
   readonly firstMs: number | undefined;
+  /** What it has counted, by any name that is the same in the others. */
+  readonly counters: ReadonlyMap<string, number>;
 }
 
 /** For each file, the number of its first reading within its family: 0, and on by what the files before it hold. */
@@ -76,7 +79,7 @@ export function firstReadings(files: readonly ReadingFile[]): number[] {
     const ordered = members.toSorted((one, other) => {
       const byTime = timed ? (files[one]?.firstMs ?? 0) - (files[other]?.firstMs ?? 0) : 0;
       const byPlace = (words[one]?.place ?? 2) - (words[other]?.place ?? 2);
-      return byTime || byPlace || naturally(files[one]?.name ?? '', files[other]?.name ?? '');
+      return byTime || byPlace || byName(files[one], files[other]);
     });
     let next = 0;
     for (const index of ordered) {
@@ -85,6 +88,26 @@ export function firstReadings(files: readonly ReadingFile[]): number[] {
     }
   }
   return first;
+}
+
+function byName(one: ReadingFile | undefined, other: ReadingFile | undefined): number {
+  if (one === undefined || other === undefined) return 0;
+  const natural = naturally(one.name, other.name);
+  if (withoutNumbers(one.name) === withoutNumbers(other.name)) return natural;
+  return byCounters(one.counters, other.counters) || natural;
+}
+
+/** Negative when every counter that changed has risen from `one` to `other`; 0 when they do not agree. */
+function byCounters(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
+  let risen = 0;
+  let fallen = 0;
+  for (const [name, value] of one) {
+    const then = other.get(name) ?? value;
+    if (then > value) risen += 1;
+    else if (then < value) fallen += 1;
+  }
+  if (risen > 0 && fallen === 0) return -1;
+  return fallen > 0 && risen === 0 ? 1 : 0;
 }
 
 /** `t60` before `t300`. */

@@ -166,6 +166,14 @@ export class RequestTableBuilder {
     if (this.#count === this.#max) this.#halve();
   }
 
+  /** What was given as the beginning of each request was its end: moves it back by how long the request took. */
+  timesWereEnds(): void {
+    for (let row = 0; row < this.#count; row++) {
+      const seconds = this.#seconds[row] ?? Number.NaN;
+      if (!Number.isNaN(seconds)) this.#startMs[row] = (this.#startMs[row] ?? Number.NaN) - seconds * 1000;
+    }
+  }
+
   /** The columns, cut to length. The builder is not used afterwards. */
   finish(program: string, origin: Origin): RequestTable {
     const count = this.#count;

@@ -31,10 +31,12 @@ export interface Hints {
   readonly logFormats: Map<string, string>;
   /** The group and the name that a configuration gives to an address. */
   readonly servers: Map<string, { readonly service: string; readonly label: string | undefined }>;
+  /** Addresses that some file lists as targets: who has one of them is asked, and asks nobody. */
+  readonly addresses: Set<string>;
 }
 
 export function noHints(): Hints {
-  return { logFormats: new Map(), servers: new Map() };
+  return { logFormats: new Map(), servers: new Map(), addresses: new Set() };
 }
 
 export class Sink {
