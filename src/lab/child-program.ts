@@ -19,6 +19,9 @@ const lastLinesMax = 12;
 const lastWordsPatience = ms(200);
 /** The longest line that is passed on or kept. */
 const lineLengthMax = 500;
+/** So many lines are passed on, then one that says that there are more: a program that complains of each request would drown
+ * everything else. */
+const linesPassedMax = 200;
 
 export interface ChildOptions {
   /** How people call it: `api-1`, `gateway`. */
@@ -47,6 +50,7 @@ export class ChildProgram {
   readonly #process: ChildProcess;
   readonly #ended: Promise<string>;
   readonly #lastLines: string[] = [];
+  #passed = 0;
   #exited = false;
   /** Whether an end would be news to the lab. */
   #watched = false;
@@ -191,7 +195,7 @@ export class ChildProgram {
         const first = this.#firstLine;
         this.#firstLine = undefined;
         if (first !== undefined) first(line);
-        else this.#options.onLine(line.slice(0, lineLengthMax));
+        else this.#passOn(line.slice(0, lineLengthMax));
       });
     }
     if (stderr !== null) {
@@ -199,9 +203,15 @@ export class ChildProgram {
         const kept = line.slice(0, lineLengthMax);
         this.#lastLines.push(kept);
         if (this.#lastLines.length > lastLinesMax) this.#lastLines.shift();
-        this.#options.onLine(kept);
+        this.#passOn(kept);
       });
     }
+  }
+
+  #passOn(line: string): void {
+    this.#passed += 1;
+    if (this.#passed <= linesPassedMax) this.#options.onLine(line);
+    if (this.#passed === linesPassedMax + 1) this.#options.onLine('it says more, which is not passed on');
   }
 }
 

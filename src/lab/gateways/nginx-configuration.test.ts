@@ -23,6 +23,7 @@ const place = {
   statisticsPort: 8081,
   folder: '/run/lab',
   accessLog: '/run/lab/access.log',
+  errorLog: '/run/lab/error.log',
   pidFile: '/run/lab/nginx.pid',
   connectionsMax: 8192,
 };
@@ -33,7 +34,8 @@ test('a plain gateway', () => {
     `daemon off;
 master_process off;
 pid /run/lab/nginx.pid;
-error_log stderr warn;
+error_log stderr crit;
+error_log /run/lab/error.log warn;
 worker_rlimit_nofile 16384;
 events { worker_connections 8192; }
 http {

@@ -14,6 +14,7 @@ export interface NginxPlace {
   readonly statisticsPort: number;
   readonly folder: string;
   readonly accessLog: string;
+  readonly errorLog: string;
   readonly pidFile: string;
   readonly connectionsMax: number;
 }
@@ -48,7 +49,9 @@ export function nginxConfiguration(settings: GatewaySettings, place: NginxPlace)
     // One process that serves: nothing to be left over, and its number is known.
     'master_process off;',
     `pid ${place.pidFile};`,
-    'error_log stderr warn;',
+    // What stops it from working is news; what happened to single requests is not, and may be a line for each.
+    'error_log stderr crit;',
+    `error_log ${place.errorLog} warn;`,
     `worker_rlimit_nofile ${place.connectionsMax * 2};`,
     `events { worker_connections ${place.connectionsMax}; }`,
     'http {',

@@ -80,6 +80,7 @@ class Nginx implements GatewayProgram {
       statisticsPort: this.#statisticsPort,
       folder: this.#folder,
       accessLog: this.#accessLog,
+      errorLog: join(this.#folder, 'error.log'),
       pidFile: join(this.#folder, 'nginx.pid'),
       connectionsMax: connectionsMax(),
     };
