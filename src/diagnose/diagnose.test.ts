@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordOf } from '../record.ts';
+import { recordOf, type RecordLine } from '../record.ts';
 import type { Standing } from './audit.ts';
 import { type Diagnosis, diagnose } from './diagnose.ts';
 import type { Slug } from './theory.ts';
@@ -228,6 +228,33 @@ test('confidence is earned: more claims tried, fewer rivals, less luck', () => {
   assert.ok(full >= baseline && baseline > log, `${full} ≥ ${baseline} > ${log}`);
   assert.ok(full <= 0.99 && log > 0.5);
   assert.ok(confidence(evenFleet) <= 0.5, 'undecided is at most even odds');
+});
+
+/** The same lines, with a replica's quota counters: so many seconds a second stopped, the others not at all. */
+function throttledLines(spec: RunSpec, id: string, share: number): RecordLine[] {
+  return linesOf(spec).map((line) =>
+    line.kind === 'tick'
+      ? {
+          ...line,
+          replicas: line.replicas.map((one) => ({ ...one, throttled_ns: one.id === id ? share * line.span_ns : 0 })),
+        }
+      : line,
+  );
+}
+
+test('throttling is refuted by flat counters, and named where they move enough to explain the slowness', () => {
+  const fleet = { ...slowReplicaFleet('api-3', 3, 280), seed: 2 };
+  const flat = diagnose(recordOf(throttledLines(fleet, 'api-3', 0)));
+  assert.equal(standingOf(flat, 'cpu-throttling'), 'refuted');
+  assert.equal(flat.verdict.pattern, 'slow-replica');
+  const moving = diagnose(recordOf(throttledLines(fleet, 'api-3', 0.6)));
+  assert.equal(`${moving.verdict.pattern} ${moving.verdict.culprit}`, 'cpu-throttling api-3');
+});
+
+test('a convoy behind a throttled replica is a convoy, and says what made it slow', () => {
+  const { verdict } = diagnose(recordOf(throttledLines({ ...convoyFleet('api-2', 1.3), seed: 2 }, 'api-2', 0.2)));
+  assert.equal(`${verdict.pattern} ${verdict.culprit}`, 'convoy api-2');
+  assert.match(verdict.sentence, /Its CPU quota stops it 20\.0 % of the time/);
 });
 
 test('an empty record is undecided and says what it lacks', () => {

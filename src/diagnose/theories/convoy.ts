@@ -36,6 +36,7 @@ import {
   throughput,
 } from '../measures.ts';
 import { sum } from '../quantity.ts';
+import type { ReplicaEvidence } from '../phase-evidence.ts';
 import { pileBound, pileOf } from '../pile.ts';
 import { luckMax } from '../slowness.ts';
 import type { Claim, Finding, Missing, Predicted, Theory } from '../theory.ts';
@@ -275,7 +276,20 @@ function verdict(evidence: Evidence): Finding {
         `${ids.length} × ${say(capacity.value, 'requests/s')} = ${say(limit.value, 'requests/s')} predicted, ${measured} measured.`
       : `Everyone waits at ${hot}: it gets ${percent(own?.share ?? 0)} of the requests like the others, yet holds ${held} of what is in flight, ` +
         `and a closed loop over ${rule} ties all ${numeral(ids.length)} to its pace (${measured} in all).`;
-  return { culprit: hot, sentence, arithmetic: arithmetic(evidence, hot), fix: fixFor(evidence, loop.users) };
+  return {
+    culprit: hot,
+    sentence: sentence + trigger(own),
+    arithmetic: arithmetic(evidence, hot),
+    fix: fixFor(evidence, loop.users),
+  };
+}
+
+/** What made it slow, where the record knows: the convoy only passes that on to everybody. */
+function trigger(own: ReplicaEvidence | undefined): string {
+  const throttled = own?.throttledShare ?? 0;
+  return throttled < 0.05
+    ? ''
+    : ` Its CPU quota stops it ${percent(throttled)} of the time, which is what makes it slow.`;
 }
 
 function arithmetic(evidence: Evidence, hot: string): string[] {
