@@ -53,8 +53,11 @@ class Responses implements ResponseReader, ResponseHead, Side {
   readonly #core: MessageReader;
   readonly #framing: Framing;
   readonly #informationMax: number;
-  /** Requests in flight, oldest first; a ring would be longer than the two or three that are ever in flight. */
-  readonly #expected: number[] = [];
+  /** Requests in flight. The oldest stands apart: without pipelining it is the only one, and a list that is filled and
+   * emptied for each request costs 150 bytes each time. */
+  #expected = 0;
+  #oldest = plain;
+  readonly #younger: number[] = [];
   #information = 0;
   #reasonFrom = 0;
   #reasonTo = 0;
@@ -71,7 +74,10 @@ class Responses implements ResponseReader, ResponseHead, Side {
 
   expect(method: string, mayUpgrade = false): void {
     const kind = method === 'HEAD' ? head : method === 'CONNECT' ? connect : plain;
-    this.#expected.push(mayUpgrade ? kind | upgrade : kind);
+    const expected = mayUpgrade ? kind | upgrade : kind;
+    if (this.#expected === 0) this.#oldest = expected;
+    else this.#younger.push(expected);
+    this.#expected += 1;
   }
 
   read(bytes: Uint8Array): number {
@@ -92,7 +98,8 @@ class Responses implements ResponseReader, ResponseHead, Side {
 
   reset(): void {
     this.#core.reset();
-    this.#expected.length = 0;
+    this.#expected = 0;
+    this.#younger.length = 0;
     this.#information = 0;
   }
 
@@ -133,7 +140,7 @@ class Responses implements ResponseReader, ResponseHead, Side {
   // Side
 
   begin(): WireError | undefined {
-    if (this.#expected.length > 0) return undefined;
+    if (this.#expected > 0) return undefined;
     return { kind: 'unsolicited', status: 502, message: 'a response that no request asked for' };
   }
 
@@ -185,7 +192,7 @@ class Responses implements ResponseReader, ResponseHead, Side {
     const bad = framing.read(this.#core.block);
     if (bad !== undefined) return { ...bad, status: 502 };
     const { status } = this;
-    const expected = this.#expected[0] ?? plain;
+    const expected = this.#oldest;
     this.keepAlive = !framing.close && (this.minorVersion === 1 || framing.keepAlive);
     if (status < 200 && status !== 101) return this.#inform();
     if (status === 101 && (expected & upgrade) === 0) {
@@ -201,7 +208,8 @@ class Responses implements ResponseReader, ResponseHead, Side {
       body = framing.chunked ? bodyChunked : (framing.contentLength ?? bodyUntilClose);
       if (body === bodyUntilClose) this.keepAlive = false;
     }
-    this.#expected.shift();
+    this.#expected -= 1;
+    if (this.#expected > 0) this.#oldest = this.#younger.shift() ?? plain;
     this.#information = 0;
     this.#events.onHead(this);
     return body;
