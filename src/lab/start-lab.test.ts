@@ -222,14 +222,14 @@ test('a replica that ends by itself is news', async (context) => {
 test('a replica can be made slower and larger, and stays so when it is started again', async (context) => {
   const { lab } = await start(context);
   const api = replicaOf(lab, 'api-1');
-  await lab.setSlowness('api-1', 10);
+  await lab.setSlowness('api-1', 40);
   await lab.setWorkers('api-1', 7);
-  assert.ok((await visit(api)).ms >= 49);
+  assert.ok((await visit(api)).ms >= 199);
   await lab.inject({ kind: 'restart', replica: 'api-1' });
-  assert.ok((await visit(api)).ms >= 49);
+  assert.ok((await visit(api)).ms >= 199);
   assert.equal(await metric(lab, 'api-1', 'plimsoll_replica_workers'), 7);
   await lab.inject({ kind: 'slow', replica: 'api-1', factor: 1 });
-  assert.ok((await visit(api)).ms < 49);
+  assert.ok((await visit(api)).ms < 199);
   assert.equal(replicaOf(lab, 'api-1').workers, 4, 'the settings are those of the scenario');
 });
 
@@ -241,14 +241,16 @@ test('a pause stops everything once, burning stretches all work by what it takes
   await lab.inject({ kind: 'burn', replica: 'api-1', share: 0.5 });
   const burnt = await meanService(lab, () => visits(api, 12));
   await lab.inject({ kind: 'burn', replica: 'api-1', share: 0 });
-  // Half of the time is gone, so everything takes twice as long: 80 ms, give or take one slice of 5 ms at each end.
-  assert.ok(usual >= 39.9 && usual < 45, `${usual} ms`);
-  assert.ok(burnt > 70 && burnt < 95, `${burnt} ms`);
+  // Half of the time is gone, so everything takes twice as long: 80 ms, give or take one slice of 5 ms at each end. Above there
+  // is room for a busy machine.
+  assert.ok(usual >= 39.9 && usual < 60, `${usual} ms`);
+  assert.ok(burnt > 70 && burnt < 120, `${burnt} ms`);
 
+  const begun = performance.now();
   await lab.inject({ kind: 'pause', replica: 'api-1', length: ms(150) });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  const paused = await visit(api);
-  assert.ok(paused.ms > 150, `${paused.ms} ms`);
+  await visit(api);
+  // Whether the request came before the pause or in it, it took the pause and its own 40 ms.
+  assert.ok(performance.now() - begun > 189, `${performance.now() - begun} ms`);
 });
 
 async function visits(api: Lab['replicas'][number], count: number): Promise<void> {
@@ -276,27 +278,41 @@ test('service takes what was drawn for it', async (context) => {
   const count = 2 * ratePerSecond;
   const drawn = dice(11, 'api-1/service');
   const drawnMs = Array.from({ length: count }, () => drawn.exponential(mean) / 1e6).reduce((sum, one) => sum + one, 0);
-  const served = await meanService(lab, () => openLoop(api, { count, ratePerSecond }));
+  let stallMs = 0;
+  const served = await meanService(lab, async () => {
+    stallMs = await openLoop(api, { count, ratePerSecond });
+  });
   // The mean of n exponential times has a deviation of mean / √n.
-  assert.ok(Math.abs(served - 20) < (4 * 20) / Math.sqrt(count) + 0.02 * 20, `${served} ms`);
-  // And sharper: the stream is known, so the very times are. Nothing may be lost. The machine may add what it takes the process
-  // away for: 0.1 % where nothing else runs, 5 % with eight busy processes for each core.
+  const sampling = (4 * 20) / Math.sqrt(count) + 0.02 * 20;
+  assert.ok(Math.abs(served - 20) < sampling + 3 * stallMs, `${served} ms`);
+  // And sharper: the stream is known, so the very times are. Nothing may be lost, and no more added than what a busy machine
+  // takes a process away for, of which this process has its share too. On an idle one that is 0.1 %.
   const exact = drawnMs / count;
-  assert.ok(served > exact - 0.01 && served < exact * 1.1, `${served} ms for ${exact} ms`);
+  assert.ok(served > exact - 0.01, `${served} ms for ${exact} ms`);
+  assert.ok(served < exact * 1.04 + 3 * stallMs, `${served} ms for ${exact} ms, stalls of ${stallMs} ms`);
 });
 
-function openLoop(api: Lab['replicas'][number], plan: { count: number; ratePerSecond: number }): Promise<void> {
+/** Asks at a constant rate, whatever the answers do. Resolves with how long, in the mean over time, this process was still
+ * to stand still: the machine's share in every lateness, in milliseconds. */
+async function openLoop(
+  api: Lab['replicas'][number],
+  plan: { readonly count: number; readonly ratePerSecond: number },
+): Promise<number> {
   const begun = performance.now();
   const answers: Promise<Answer>[] = [];
-  return new Promise((resolve, reject) => {
-    const timer = setInterval(() => {
-      const due = Math.min(plan.count, Math.floor(((performance.now() - begun) / 1e3) * plan.ratePerSecond));
-      while (answers.length < due) answers.push(visit(api));
-      if (answers.length < plan.count) return;
-      clearInterval(timer);
-      Promise.all(answers).then(() => resolve(), reject);
-    }, 1);
-  });
+  let last = begun;
+  let stalledArea = 0;
+  while (answers.length < plan.count) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const now = performance.now();
+    // A timer of one millisecond is on time up to two.
+    stalledArea += Math.max(0, now - last - 2) ** 2 / 2;
+    last = now;
+    const due = Math.min(plan.count, ((now - begun) / 1e3) * plan.ratePerSecond);
+    while (answers.length < due) answers.push(visit(api));
+  }
+  await Promise.all(answers);
+  return stalledArea / (last - begun);
 }
 
 test('the queue has an end, and who leaves it makes room', async (context) => {
@@ -304,7 +320,7 @@ test('the queue has an end, and who leaves it makes room', async (context) => {
     ...service,
     replicas: 1,
     workers: 1,
-    serviceTime: { kind: 'constant', value: ms(100) },
+    serviceTime: { kind: 'constant', value: ms(500) },
     queue: { limit: 1, abandoned: 'dropped' },
   };
   const { lab } = await start(context, { topology: { services: [narrow] } });
