@@ -7,9 +7,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { conduct, labWorld, type RunNews, type RunResult, truthOf } from '../../bench.ts';
+import { conduct, labWorld, type RunNews, type RunResult, simWorld, truthOf, type World } from '../../bench.ts';
 import { chanceSeed, environmentOf, RecordFile } from '../../host.ts';
-import { startLab } from '../../lab.ts';
+import { LabError, type LabOptions, startLab } from '../../lab.ts';
 import { nodeEngine } from '../../net.ts';
 import { type Arrangement, type Scenario } from '../../scenario.ts';
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
@@ -35,6 +35,7 @@ const experimentKinds = [
 ] as const satisfies readonly ExperimentKind[];
 
 const flags = z.object({
+  world: z.enum(['lab', 'sim']),
   gateway: z.enum(['plimsoll', 'haproxy', 'nginx']),
   policy: z.enum(['round-robin', 'random', 'least-request']).optional(),
   seed: z
@@ -67,7 +68,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
   for (const warning of warnings) live?.say(`warning: ${warning}`);
   const stopping = stopOnSignals(live);
-  const file = new RecordFile(join(folder, 'record.jsonl'));
+  const file = openRecord(join(folder, 'record.jsonl'));
   const writer = new RecordWriter((text) => file.append(text));
   const lines: RecordLine[] = [];
   const progress = new Progress(scenario, live);
@@ -79,32 +80,27 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
     progress.hear(line);
   };
 
-  const engine = nodeEngine();
   live?.say(`${scenario.name}: ${scenario.about}  (seed ${seed})`);
   let result: RunResult;
   try {
-    const lab = await startLab({
-      topology: scenario.topology,
-      seed,
-      gateway: chosen.gateway,
-      gatewayCommand: [
-        process.execPath,
-        '--disable-warning=ExperimentalWarning',
-        join(import.meta.dirname, '..', 'main.ts'),
-        'gateway',
-      ],
-      folder,
-      onEvent: (event) => {
-        if (lines.length > 1)
-          tell({ kind: 'event', at_ns: now(), event: event.event, target: event.target, detail: event.detail });
-      },
-    });
-    const world = labWorld({ scenario, lab, engine, seed, now });
+    const opened =
+      chosen.world === 'sim'
+        ? imagined(scenario, seed)
+        : await real({
+            scenario,
+            seed,
+            gateway: chosen.gateway,
+            folder,
+            now,
+            onEvent: (event) => {
+              if (lines.length > 1) tell({ kind: 'event', at_ns: now(), ...event });
+            },
+          });
     try {
       result = await conduct({
         id,
         scenario,
-        world,
+        world: opened.world,
         seed,
         startedAt: startedAt.toISOString(),
         environment: environmentOf({ plimsoll: version }),
@@ -114,8 +110,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
         stop: stopping.signal,
       });
     } finally {
-      await world.close();
-      await engine.close();
+      await opened.close();
     }
   } finally {
     live?.clear();
@@ -135,6 +130,63 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   if (chosen.json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
   return exitCodeOf(scenario, result, stopping.by());
+}
+
+/** No record is ever written over. */
+function openRecord(path: string): RecordFile {
+  try {
+    return new RecordFile(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      throw new UsageError(`--out: ${path} is there already, and no record is written over; choose another folder`);
+    }
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly world: World;
+  close(): Promise<void>;
+}
+
+/** The scenario as real processes on this machine. */
+async function real(options: {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly gateway: LabOptions['gateway'];
+  readonly folder: string;
+  readonly now: () => number;
+  readonly onEvent: LabOptions['onEvent'];
+}): Promise<Opened> {
+  const { scenario, seed, now } = options;
+  const main = join(import.meta.dirname, '..', 'main.ts');
+  const lab = await startLab({
+    topology: scenario.topology,
+    seed,
+    gateway: options.gateway,
+    gatewayCommand: [process.execPath, '--disable-warning=ExperimentalWarning', main, 'gateway'],
+    folder: options.folder,
+    onEvent: options.onEvent,
+  }).catch((error: unknown) => {
+    // What the lab could not start (a program that is not installed, a port in use) is told as it is, without a stack.
+    if (error instanceof LabError) throw new UsageError(error.message);
+    throw error;
+  });
+  const engine = nodeEngine();
+  const world = labWorld({ scenario, lab, engine, seed, now });
+  return {
+    world,
+    async close() {
+      await world.close();
+      await engine.close();
+    },
+  };
+}
+
+/** The scenario in imagined time. */
+function imagined(scenario: Scenario, seed: number): Opened {
+  const world = simWorld({ scenario, seed });
+  return { world, close: () => world.close() };
 }
 
 function parseFlags(options: object): z.infer<typeof flags> {
