@@ -2,6 +2,7 @@
 // another machine: everything here is data that could cross a wire.
 
 import type { Duration, Instant } from '../base.ts';
+import type { TlsTarget } from '../net.ts';
 import type { Choice, Demand, Objective } from '../scenario.ts';
 import type { ErrorCounts, HistogramLine, LedgerLine, Quantiles } from '../record.ts';
 
@@ -31,6 +32,8 @@ export interface LoadTarget {
   readonly id: string;
   readonly host: string;
   readonly port: number;
+  /** Present: TLS is spoken, with HTTP/1.1 as the protocol agreed on. */
+  readonly tls?: TlsTarget;
 }
 
 /** Connections that are opened and kept, besides those that carry requests: three dials that do not know of each other are

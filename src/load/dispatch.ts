@@ -14,10 +14,10 @@
 // Hot: `due`, `assign`, `answered`. One clock read a turn; nothing is allocated for a request.
 
 import { after, assert, between, type Duration, type Instant, ns } from '../base.ts';
-import type { Alarm, Engine } from '../net.ts';
+import type { Alarm, Engine, Target } from '../net.ts';
 import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
 import { Connection, type ConnectionOwner, type Reading } from './connection.ts';
-import type { LoadGroup } from './contract.ts';
+import type { LoadGroup, LoadTarget } from './contract.ts';
 import { InFlight } from './in-flight.ts';
 import { Pending } from './pending.ts';
 import type { ReplicaNames } from './replica-names.ts';
@@ -141,7 +141,7 @@ export class Dispatch implements ConnectionOwner {
     assert(at !== undefined, 'a connection goes to one of the targets');
     this.#connections.add(connection);
     this.#connectionsMost = Math.max(this.#connectionsMost, this.#connections.size);
-    connection.connect(this.#engine, { host: at.host, port: at.port });
+    connection.connect(this.#engine, addressOf(at));
     return connection;
   }
 
@@ -304,6 +304,13 @@ export class Dispatch implements ConnectionOwner {
     return this.#latest;
   }
 }
+
+/** A load target as the engine knows it. */
+export const addressOf = ({ host, port, tls }: LoadTarget): Target => ({
+  host,
+  port,
+  ...(tls === undefined ? {} : { tls: { alpn: ['http/1.1'], ...tls } }),
+});
 
 const noWishes = {};
 

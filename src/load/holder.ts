@@ -14,6 +14,7 @@ import { assert, between, type Duration, type Instant, instantAt, ms, ns, second
 import type { Alarm, Engine, NetError, Socket, SocketHandler } from '../net.ts';
 import type { Dial, HeldGroup } from './contract.ts';
 import { dialAt } from './dial.ts';
+import { addressOf } from './dispatch.ts';
 import { HoldCounts, type HeldCut } from './hold-counts.ts';
 
 const look = ms(2);
@@ -169,7 +170,7 @@ export class Holder implements SocketHandler {
     this.#attempts += 1;
     this.#connecting += 1;
     const socket = this.#engine.connect(
-      { host: target.host, port: target.port, connectTimeout, ...(localAddress === undefined ? {} : { localAddress }) },
+      { ...addressOf(target), connectTimeout, ...(localAddress === undefined ? {} : { localAddress }) },
       this,
     );
     socket.context = due;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Step } from '../scenario.ts';
+import type { LoadTarget } from './contract.ts';
 import { requestBytes } from './request-bytes.ts';
 
 const step: Step = { method: 'GET', path: '/items?id=1', headers: {}, body: undefined };
 const here = { id: 'gateway', host: '127.0.0.1', port: 8080 };
 
-function check(asked: Step, target: typeof here, expected: string): void {
+function check(asked: Step, target: LoadTarget, expected: string): void {
   assert.equal(new TextDecoder().decode(requestBytes(asked, target)), expected.replaceAll('\n', '\r\n'));
 }
 
@@ -19,6 +20,21 @@ test("the scheme's own port is left out, and an IPv6 address stands in brackets"
     step,
     { ...here, host: '::1', port: 80 },
     'GET /items?id=1 HTTP/1.1\nHost: [::1]\nUser-Agent: plimsoll\nAccept: */*\n\n',
+  );
+});
+
+test("behind TLS the scheme's own port is another", () => {
+  const tls = { serverName: 'shop.example' };
+  const secure = { ...here, host: 'shop.example', tls };
+  check(
+    step,
+    { ...secure, port: 443 },
+    'GET /items?id=1 HTTP/1.1\nHost: shop.example\nUser-Agent: plimsoll\nAccept: */*\n\n',
+  );
+  check(
+    step,
+    { ...secure, port: 80 },
+    'GET /items?id=1 HTTP/1.1\nHost: shop.example:80\nUser-Agent: plimsoll\nAccept: */*\n\n',
   );
 });
 

@@ -38,5 +38,5 @@ export function requestBytes(step: Step, target: LoadTarget): Uint8Array {
 /** RFC 9110, 7.2: host and port, the port left out when it is the scheme's own; an IPv6 address in brackets. */
 function hostField(target: LoadTarget): string {
   const host = target.host.includes(':') ? `[${target.host}]` : target.host;
-  return target.port === 80 ? host : `${host}:${target.port}`;
+  return target.port === (target.tls === undefined ? 80 : 443) ? host : `${host}:${target.port}`;
 }

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ms } from '../base.ts';
+import { addressOf } from './dispatch.ts';
 import { checkLoad } from './testing/scripted-load.ts';
 
 test('a user asks, reads, thinks, and goes on with the next step on the same connection', () =>
@@ -242,3 +244,16 @@ test('after the stop nobody begins again, and answers within the grace count', (
     5   #1 asks GET /
     8   #1 asks nothing
     end planned=2 answered=1 in_flight_at_end=1`));
+
+test('a target behind TLS is asked for as one, and HTTP/1.1 is what is agreed on', () => {
+  const { host, port, tls } = addressOf({
+    id: 'shop',
+    host: '10.0.0.1',
+    port: 443,
+    tls: { serverName: 'shop.example' },
+  });
+  assert.deepEqual(
+    { host, port, tls },
+    { host: '10.0.0.1', port: 443, tls: { alpn: ['http/1.1'], serverName: 'shop.example' } },
+  );
+});
