@@ -135,7 +135,7 @@ test('least-request above the knee is plain saturation: the convoy is gone', () 
 });
 
 test('pick-first is named after the clients that do it, and its experiments bear it out', () => {
-  always('pick-first users', 8, () => withExperiments(pickFirstFleet(240)));
+  always('pick-first users, always asking api-1', 8, () => withExperiments(pickFirstFleet(240)));
   const { audit } = diagnosisOf({ ...withExperiments(pickFirstFleet(240)), seed: 5 });
   const phases = ['scale-out', 'scale-up', 'random-choice', 'through-forwarder'];
   for (const phase of phases) {

@@ -1,5 +1,5 @@
-// The outcome for a tired person: the verdict first, in one sentence, then what it rests on, then everything that spoke
-// against it, and last where to look further.
+// The outcome for a tired person. It ends with the verdict, because the end is what a terminal shows; above it stands what the
+// verdict rests on: the phases in numbers, then theory by theory what was predicted and what was seen.
 
 import { type Duration, formatDuration } from '../base.ts';
 import type { AuditRow, Diagnosis, PhaseSummary, TheorySummary } from '../diagnose.ts';
@@ -14,14 +14,14 @@ export function resultText(outcome: Outcome, columns: number, paint: Paint): str
   const width = Math.min(columns, 140);
   const { diagnosis } = outcome;
   return [
-    ...verdictLines(diagnosis, width, paint),
-    '',
     ...phaseLines(diagnosis.phases, paint),
     ...auditLines(diagnosis, width, paint),
-    ...objectiveLines(outcome.objectives, paint),
-    ...limitLines(outcome.limits, width, paint),
     ...ledgerLines(outcome.record, paint),
-    ...(outcome.file === undefined ? [] : ['', paint.faint(`record: ${outcome.file}`)]),
+    ...objectiveLines(outcome.objectives, paint),
+    '',
+    ...limitLines(outcome.limits, width, paint),
+    ...verdictLines(diagnosis, width, paint),
+    ...(outcome.file === undefined ? [] : [paint.faint(`record: ${outcome.file}`)]),
   ];
 }
 
@@ -82,7 +82,10 @@ export function phaseLines(phases: readonly PhaseSummary[], paint: Paint): strin
   });
 }
 
-/** Theory by theory, the standing one first: what it predicted, what was seen, what that does to it. */
+/**
+ * Theory by theory, the standing one first: what it predicted, what was seen, what that does to it. Of a refuted theory only
+ * the claims that failed are printed: one is enough, and the rest is in the JSON.
+ */
 function auditLines({ audit, theories }: Diagnosis, width: number, paint: Paint): string[] {
   if (audit.length === 0) return [];
   const order: readonly TheorySummary['standing'][] = ['established', 'possible', 'refuted', 'untestable'];
@@ -91,7 +94,8 @@ function auditLines({ audit, theories }: Diagnosis, width: number, paint: Paint)
   const valueWidth = Math.max(14, Math.floor((width - 24) * 0.27));
   const lines = [paint.strong('audit'), paint.faint('each theory said beforehand what it would see')];
   for (const theory of sorted) {
-    const rows = audit.filter((row) => row.theory === theory.theory);
+    const own = audit.filter((row) => row.theory === theory.theory);
+    const rows = theory.standing === 'refuted' ? own.filter((row) => row.result === 'contradicts') : own;
     lines.push('', `${paint.strong(theory.title)}  ${standingPaint(theory.standing, paint)(theory.standing)}`);
     lines.push(
       ...table(

@@ -269,7 +269,7 @@ function verdict(evidence: Evidence): Finding {
     }
   }
   return {
-    culprit: group ?? hot,
+    culprit: group === undefined ? hot : `${group}, always asking ${hot}`,
     sentence: `${group === undefined ? 'Every client' : `Every client of ${group}`} asks ${hot} and nobody else${load}, while ${listed(idle.map((one) => one.id))} ${idle.length === 1 ? 'idles' : 'idle'}.`,
     arithmetic,
     fix: `${pickFirst.fix} ${ids.length} replicas used evenly would carry ${ids.length} times as much.`,
