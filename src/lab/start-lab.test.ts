@@ -151,10 +151,11 @@ for (const [program, installed] of [
       assert.equal(lab.gateway?.program, program);
       assert.match(lab.gateway.version, /^\d+\.\d+/);
 
+      await shares(at, 4);
       const log = await lab.logTo('first');
       assert.deepEqual(await shares(at, 40), { 'api-1': 20, 'api-2': 20 });
-      assert.equal(await metric(lab, 'api-1', 'plimsoll_replica_started_total'), 20);
-      assert.equal(await metric(lab, 'api-2', 'plimsoll_replica_served_total{code="200"}'), 20);
+      assert.equal(await metric(lab, 'api-1', 'plimsoll_replica_started_total'), 22);
+      assert.equal(await metric(lab, 'api-2', 'plimsoll_replica_served_total{code="200"}'), 22);
       const scrape = await lab.scrape(seconds(2));
       assert.deepEqual(scrape.silent, []);
       assert.equal(scrape.gateway?.program, program);

@@ -19,6 +19,7 @@ import { LogSlices } from './log-slices.ts';
 import { connectionsMax } from './open-files.ts';
 
 const orderTimeout = seconds(5);
+const endPatience = seconds(2);
 
 /** Resolves when it listens. Rejects with a `LabError`. */
 export async function startHaproxy(site: GatewaySite, settings: GatewaySettings): Promise<GatewayProgram> {
@@ -126,14 +127,20 @@ class Haproxy implements GatewayProgram {
   }
 
   async close(): Promise<void> {
-    await this.#child?.end(seconds(2));
+    await this.#end();
     await this.#log.complete();
     closeSync(this.#logFile);
   }
 
   async #restart(): Promise<void> {
-    await this.#child?.end(seconds(2));
+    await this.#end();
     await this.start();
+  }
+
+  /** After one more answer, so that the request that was answered last is in the log. */
+  async #end(): Promise<void> {
+    await this.#order('show info', endPatience).catch(() => {});
+    await this.#child?.end(endPatience);
   }
 
   /** One line to the stats socket, and the whole answer. */
