@@ -164,11 +164,12 @@ test('files and ports that run out are limits of the generator, told with their 
     open rate=100
     1   #1 fails no-files
     11  #2 fails no-ports
-    12  stop grace=0
-    end planned=2 failed=2`);
+    21  #3 fails no-files
+    22  stop grace=0
+    end planned=3 failed=3`);
   assert.match(
     result.limits.join('\n'),
-    /shop: 1 connections .* no more files[^]*shop: 1 connections .* no local port/,
+    /shop: 2 connections .* no more files[^]*shop: 1 connections .* no local port/,
   );
 });
 

@@ -22,3 +22,14 @@ test('what is due at the instant at which measuring begins and comes to be plann
   stretches.planned(now);
   assert.equal(stretches.whole().planned, 1);
 });
+
+test('what was planned for a moment after the beginning, by another reading of the clock, stays where it was planned', () => {
+  const now = instantAt(1000);
+  const stretches = new Stretches(now);
+  stretches.planned(instantAt(1005));
+  stretches.planned(instantAt(1002));
+  stretches.begin(now);
+  for (const due of [1005, 1002]) stretches.at(instantAt(due)).answered += 1;
+  const { planned, answered } = stretches.whole();
+  assert.deepEqual({ planned, answered }, { planned: 0, answered: 0 });
+});

@@ -10,7 +10,7 @@
 // Each stretch keeps what happened since the last cut apart from what it had before, so that a second costs one addition of
 // histograms and a request only one record in each.
 
-import { after, type Instant, ns } from '../base.ts';
+import { after, type Instant, instantAt, ns } from '../base.ts';
 import { Tally } from './tally.ts';
 
 interface Stretch {
@@ -24,7 +24,8 @@ export class Stretches {
   #current = newStretch();
   #before: Stretch | undefined;
   #from: Instant;
-  #lastPlanned: Instant | undefined;
+  /** The latest due time of all planned so far. */
+  #latestPlanned: number = -Infinity;
 
   constructor(now: Instant) {
     this.#from = now;
@@ -38,17 +39,17 @@ export class Stretches {
   /** One more request, due at `due`. Hot. */
   planned(due: Instant): void {
     this.at(due).planned += 1;
-    this.#lastPlanned = due;
+    if (due > this.#latestPlanned) this.#latestPlanned = due;
   }
 
-  /** What is due from `now` on is counted afresh. What is due at this very instant and was planned already stays where it
-   * is: its end without its plan would not add up. */
+  /** What is due from `now` on is counted afresh, but for what is due at this very instant (or a little later, by another clock
+   * reading of the same turn) and was planned already: its end without its plan would not add up. */
   begin(now: Instant): void {
     const before = this.#current;
     if (this.#before !== undefined) before.recent.add(this.#before.recent);
     this.#before = before;
     this.#current = newStretch();
-    this.#from = this.#lastPlanned === now ? after(now, ns(1)) : now;
+    this.#from = this.#latestPlanned >= now ? after(instantAt(this.#latestPlanned), ns(1)) : now;
   }
 
   /** Everything that happened since the last cut, in whatever stretch it was due. */

@@ -91,6 +91,17 @@ test('whoever has waited too long leaves, closes the connection, and comes back 
     60  stop grace=0
     end planned=3 answered=1 timed_out=1 never_sent=0 in_flight_at_end=1`));
 
+test('each request has its own deadline, though nothing new comes due in between', () =>
+  checkLoad(`
+    closed users=2 think=20 timeout=50
+    0   #1 opens
+    10  #2 opens
+    50  second error.timeout=1
+    60  second error.timeout=1
+    60  #2 is closed
+    60  stop grace=0
+    end planned=2 timed_out=2`));
+
 test('a connection that never opens is a timeout too', () =>
   checkLoad(`
     closed users=1 timeout=50

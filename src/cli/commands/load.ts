@@ -141,9 +141,12 @@ async function measure(
   process.on('SIGTERM', interrupt);
   const cuts: Cut[] = [];
   try {
-    if (times.warmUp > 0) await pause(times.warmUp / 1e6, controller.signal);
-    running.measure();
-    running.snapshot();
+    // Without a warm-up everything counts from the first request on, and both sides count the same.
+    if (times.warmUp > 0) {
+      await pause(times.warmUp / 1e6, controller.signal);
+      running.measure();
+      running.snapshot();
+    }
     const end = performance.now() + times.duration / 1e6;
     while (performance.now() < end - 1 && !controller.signal.aborted) {
       await pause(Math.min(1000, end - performance.now()), controller.signal);
