@@ -10,23 +10,34 @@
 //
 // A theory with a contradicted necessary claim is refuted. One with a sufficient claim that held is established.
 
+import type { Origin } from '../record.ts';
 import type { Evidence } from './evidence.ts';
 import type { PhaseEvidence } from './phase-evidence.ts';
 import { theories } from './theories.ts';
-import { type Bearing, type Claim, isMissing, type Predicted, type Reading, type Slug, type Theory } from './theory.ts';
+import {
+  type Bearing,
+  type Claim,
+  isMissing,
+  type Predicted,
+  type Reading,
+  type Theory,
+  type TheorySlug,
+} from './theory.ts';
 import { say, sayRange, type Unit } from './wording.ts';
 
 /** Plain data: survives JSON. */
 export interface AuditRow {
-  readonly theory: Slug;
+  readonly theory: TheorySlug;
+  /** A phase of the record; `incident` where there is no record but what was left behind. */
   readonly phase: string;
   readonly claim: string;
-  readonly predicted?: { readonly low?: number; readonly high?: number; readonly unit: Unit; readonly text: string };
+  /** `text` says it; the numbers are there when it is one number with a unit. */
+  readonly predicted?: { readonly low?: number; readonly high?: number; readonly unit?: Unit; readonly text: string };
   readonly observed?: {
-    readonly value: number;
-    readonly low: number;
-    readonly high: number;
-    readonly unit: Unit;
+    readonly value?: number;
+    readonly low?: number;
+    readonly high?: number;
+    readonly unit?: Unit;
     readonly text: string;
   };
   /** What would refute the claim. */
@@ -35,12 +46,14 @@ export interface AuditRow {
   readonly result: Result;
   /** For what could not be tested: what would be needed. */
   readonly missing?: string;
+  /** Where in the files it was seen. */
+  readonly origins?: readonly Origin[];
 }
 
 export type Result = 'supports' | 'contradicts' | 'untestable';
 
 export interface TheorySummary {
-  readonly theory: Slug;
+  readonly theory: TheorySlug;
   readonly title: string;
   readonly standing: Standing;
   readonly reason: string;
@@ -75,7 +88,7 @@ function rowsOf(theory: Theory, evidence: Evidence): AuditRow[] {
   return [...baseline, ...experiments];
 }
 
-function rowOf(theory: Slug, claim: Claim, evidence: Evidence, phase: PhaseEvidence): AuditRow {
+function rowOf(theory: TheorySlug, claim: Claim, evidence: Evidence, phase: PhaseEvidence): AuditRow {
   const { predicted, says, refutes, bearing } = claim;
   const row = { theory, phase: phase.name, claim: says, refutes, bearing };
   const seen = claim.measure(evidence, phase);

@@ -16,7 +16,7 @@ import { pileLuck, pileOf } from './pile.ts';
 import { type PhaseSummary, summaryOf } from './summary.ts';
 import type { SeenRecord } from './seen.ts';
 import { theories } from './theories.ts';
-import type { Finding, Pattern, Slug, Theory } from './theory.ts';
+import type { Finding, Pattern, Slug, Theory, TheorySlug } from './theory.ts';
 import { listed, numeral, percent, wholePercent } from './wording.ts';
 
 /** Plain data: survives JSON. */
@@ -64,7 +64,7 @@ export function diagnose(record: SeenRecord): Diagnosis {
 }
 
 /** What a theory's effect includes: where the first is established, the second is no finding of its own. */
-const includes: Readonly<Partial<Record<Slug, readonly Slug[]>>> = {
+const includes: Readonly<Partial<Record<Slug, readonly TheorySlug[]>>> = {
   convoy: ['overload', 'cpu-throttling', 'slow-replica', 'skewed-balancer', 'healthy'],
   'pick-first': ['skewed-balancer', 'overload', 'slow-replica', 'convoy', 'healthy', 'network'],
   'slow-replica': ['healthy', 'skewed-balancer'],

@@ -4,6 +4,7 @@
 // A claim carries the function that measures, so that predicting and looking stay two acts: `predict` may use settings and
 // quantities other than the one it predicts, and only the audit calls `measure`.
 
+import type { DossierSlug } from './dossier/slugs.ts';
 import type { ExperimentFacts, ExperimentKind } from '../record.ts';
 import type { Evidence } from './evidence.ts';
 import type { PhaseEvidence } from './phase-evidence.ts';
@@ -41,6 +42,9 @@ export type Slug =
   | 'cpu-throttling'
   | 'network';
 
+/** A theory of a run's record, or of a dossier. */
+export type TheorySlug = Slug | DossierSlug;
+
 export type Pattern =
   | 'convoy'
   | 'pick-first'
@@ -49,7 +53,8 @@ export type Pattern =
   | 'healthy'
   | 'generator-saturated'
   | 'cpu-throttling'
-  | 'undecided';
+  | 'undecided'
+  | DossierSlug;
 
 export interface Finding {
   readonly culprit?: string;
