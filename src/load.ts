@@ -6,6 +6,8 @@ export { evaluate, type Outcome } from './load/objectives.ts';
 export { type MachineLimits, preflight, type Shortage } from './load/preflight.ts';
 export { type CrewOptions, startCrew } from './load/crew.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';
+export { readSource } from './load/sources/read-source.ts';
+export type { Source, SourceFormat, SourceProblem, SourceRequest } from './load/sources/source.ts';
 export { selftest, type SelftestCase, selftestCases, type SelftestRow, selftestText } from './load/selftest.ts';
 export {
   type LoadSummary,

@@ -12,6 +12,7 @@ export type { RateCurve } from './scenario/pace/curve.ts';
 export { evenly, type PacedDemand, type Pacer, pacerOf, waitFor } from './scenario/pace/pacer.ts';
 export { poisson } from './scenario/pace/poisson.ts';
 export { type Ramp, rampingRate } from './scenario/pace/ramping.ts';
+export { listed, warped } from './scenario/pace/listed.ts';
 export { type RateStage, stagedRate } from './scenario/pace/stages.ts';
 export { type Parsed, parseScenario } from './scenario/parse.ts';
 export { formatProblem, type Problem } from './scenario/problem.ts';

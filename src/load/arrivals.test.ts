@@ -137,6 +137,38 @@ test('after a stall of our own everything that was missed is sent at once, due w
     36  stop grace=0
     end planned=4 answered=4`));
 
+test('an answer wakes us: what is due by then need not wait for a late alarm', () =>
+  checkLoad(
+    `
+    open rate=100 min=1
+    0   #1 opens
+    0   #1 asks GET /
+    12  #1 answers 200 api-1
+    12  #1 asks GET /
+    12  second planned=2 lag=2
+    12  stop grace=0
+    end planned=2 answered=1 in_flight_at_end=1`,
+    { alarmLateness: ms(5) },
+  ));
+
+test('a connection that is gone makes room below the cap, whether it was idle or not', () =>
+  checkLoad(`
+    open rate=100 max=1
+    0   #1 opens
+    1   #1 answers 200 api-1 close
+    10  #2 opens
+    10  #2 asks GET /
+    11  #2 answers 200 api-1
+    15  #2 hangs up
+    20  #3 opens
+    20  #3 asks GET /
+    21  #3 resets
+    30  #4 opens
+    30  #4 asks GET /
+    31  #4 answers 200 api-1
+    31  stop grace=0
+    end planned=4 answered=3 failed=1`));
+
 test('what a late alarm leaves unplanned at the stop was never sent, and is in the ledger', () =>
   checkLoad(
     `

@@ -98,7 +98,7 @@ test('a body that comes in pieces is read as one', async () => {
 
 test('a step that names what nobody gave is counted, and the user begins anew after a rest', async () => {
   const { asked, errors, ledger } = await walk(
-    { flow: [step('/a', { extract: [{ variable: 'id', from: 'json', path: 'id' }] }), step('/b/${id}')] },
+    { flow: [step('/a', { extract: [{ variable: 'id', from: 'json', path: 'id' }] }), step('/b/${id}'), step('/c')] },
     () => ok('{}'),
     125,
   );

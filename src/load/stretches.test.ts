@@ -33,3 +33,17 @@ test('what was planned for a moment after the beginning, by another reading of t
   const { planned, answered } = stretches.whole();
   assert.deepEqual({ planned, answered }, { planned: 0, answered: 0 });
 });
+
+test('measuring may begin again while requests of the stretch before the last are still open', () => {
+  const stretches = new Stretches(instantAt(0));
+  stretches.planned(instantAt(1));
+  stretches.begin(instantAt(10));
+  stretches.at(instantAt(1)).answered += 1;
+  stretches.planned(instantAt(11));
+  stretches.begin(instantAt(20));
+  stretches.at(instantAt(11)).answered += 1;
+  // Nothing of either belongs to the third stretch, and nothing is lost from what happened.
+  assert.equal(stretches.whole().ended, 0);
+  const { planned, answered } = stretches.cut();
+  assert.deepEqual({ planned, answered }, { planned: 2, answered: 2 });
+});

@@ -135,6 +135,9 @@ export interface OpenDemand {
   readonly stages?: readonly RateStage[];
   /** So many at once, again and again, instead of a rate. */
   readonly bursts?: Bursts;
+  /** Instead of a rate: when each request is due, in rising order; there are no more than these. With as many steps in the
+   * flow each request is the one that it was. */
+  readonly times?: readonly Duration[];
   readonly flow: readonly Step[];
 }
 

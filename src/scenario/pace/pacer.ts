@@ -6,6 +6,7 @@ import type { OpenDemand } from '../model.ts';
 import { burstyRate } from './bursty.ts';
 import { constantRate } from './constant.ts';
 import type { RateCurve } from './curve.ts';
+import { listed } from './listed.ts';
 import { poisson } from './poisson.ts';
 import { stagedRate } from './stages.ts';
 
@@ -36,6 +37,7 @@ export function evenly(curve: RateCurve): Pacer {
 
 /** The pacer of an open demand. `seed` matters to random arrivals only. */
 export function pacerOf(demand: PacedDemand, seed: number): Pacer {
+  if (demand.times !== undefined) return listed(demand.times);
   const curve = curveOf(demand);
   switch (demand.arrivals) {
     case 'constant':
@@ -45,7 +47,7 @@ export function pacerOf(demand: PacedDemand, seed: number): Pacer {
   }
 }
 
-export type PacedDemand = Pick<OpenDemand, 'clients' | 'ratePerSecond' | 'arrivals' | 'stages' | 'bursts'>;
+export type PacedDemand = Pick<OpenDemand, 'clients' | 'ratePerSecond' | 'arrivals' | 'stages' | 'bursts' | 'times'>;
 
 function curveOf({ ratePerSecond, stages, bursts }: PacedDemand): RateCurve {
   if (bursts !== undefined) return burstyRate(bursts);
