@@ -5,6 +5,7 @@
 // names one of several like things (`pod`, `target`, `host`, `worker`, …). Where a counter was read several times it is the
 // difference that counts; read once, its value since the start.
 
+import { type Fleet, fleetsOf, fleetsOfReading, isProcesses } from './fleet.ts';
 import type {
   Dossier,
   EventFact,
@@ -83,9 +84,34 @@ const meanings: Readonly<Record<Quantity, { readonly yes: RegExp; readonly no: R
 
 export class View {
   readonly dossier: Dossier;
+  #fleets: readonly Fleet[] | undefined;
 
   constructor(dossier: Dossier) {
     this.dossier = dossier;
+  }
+
+  // ── replicas side by side ──
+
+  /** Replicas of one service, those with requests first. */
+  get fleets(): readonly Fleet[] {
+    this.#fleets ??= fleetsOf(this.dossier);
+    return this.#fleets.filter((fleet) => !isProcesses(fleet));
+  }
+
+  /** Processes or threads of one program that accept from one socket. */
+  get processes(): readonly Fleet[] {
+    this.#fleets ??= fleetsOf(this.dossier);
+    return this.#fleets.filter(isProcesses);
+  }
+
+  /** Replicas as one of several readings alone saw them. */
+  fleetsAt(reading: number): readonly Fleet[] {
+    return fleetsOfReading(this.dossier, reading).filter((fleet) => !isProcesses(fleet));
+  }
+
+  /** How many readings of samples there are. */
+  get readings(): number {
+    return 1 + this.dossier.samples.reduce((most, { reading }) => Math.max(most, reading), 0);
   }
 
   // ── settings ──
