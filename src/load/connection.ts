@@ -100,7 +100,6 @@ export class Connection implements SocketHandler {
     assert(this.busy && request !== undefined, 'what is sent was taken before');
     assert(this.state === 'open', 'a request is sent on an open connection');
     this.#complete = false;
-    this.replica = undefined;
     this.received = 0;
     this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]);
     this.#reader.expect(request.method);
@@ -144,8 +143,7 @@ export class Connection implements SocketHandler {
 
   onClose(_socket: Socket, error: NetError | undefined, now: Instant): void {
     if (this.state === 'closed') return;
-    const cut = this.#reader?.idle === false;
-    this.#lose(error?.kind ?? (cut ? 'truncated' : 'closed'), now);
+    this.#lose(error?.kind ?? 'closed', now);
   }
 
   #finish(keep: boolean, now: Instant): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ms } from '../base.ts';
 import { addressOf } from './dispatch.ts';
-import { checkLoad } from './testing/scripted-load.ts';
+import { checkLoad, playLoad } from './testing/scripted-load.ts';
 
 test('a user asks, reads, thinks, and goes on with the next step on the same connection', () =>
   checkLoad(`
@@ -255,6 +255,23 @@ test('after the stop nobody begins again, and answers within the grace count', (
     5   #1 asks GET /
     8   #1 asks nothing
     end planned=2 answered=1 in_flight_at_end=1`));
+
+test('bytes of whole answers are counted, and who answered is forgotten with the next answer', async () => {
+  const { totals, replicas } = await playLoad(`
+    closed users=1
+    0   #1 opens
+    1   #1 says HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nX-Plimsoll-Replica: api-1\\r\\n\\r\\nok
+    2   #1 says HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n
+    2   stop grace=0`);
+  assert.equal(totals[0]?.bytes, 67 + 38);
+  assert.deepEqual(
+    replicas.map(({ id, finished }) => [id, finished]),
+    [
+      ['gateway', 1],
+      ['api-1', 1],
+    ],
+  );
+});
 
 test('a target behind TLS is asked for as one, and HTTP/1.1 is what is agreed on', () => {
   const { host, port, tls } = addressOf({
