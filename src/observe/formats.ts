@@ -1,6 +1,9 @@
 // Every format that is read, in one table. Where two are equally sure of a file, the one that stands first reads it.
 
 import { accessLines } from './parse/access-line.ts';
+import { albAccess } from './parse/alb-access.ts';
+import { applicationLog } from './parse/application-log.ts';
+import { awsObjects } from './parse/aws-objects.ts';
 import { envoyAccess } from './parse/envoy-access.ts';
 import { envoyClusters } from './parse/envoy-clusters.ts';
 import { envoyConfiguration } from './parse/envoy-conf.ts';
@@ -10,11 +13,21 @@ import { haproxyConfiguration } from './parse/haproxy-conf.ts';
 import { haproxyLog } from './parse/haproxy-dossier.ts';
 import { haproxyInfo } from './parse/haproxy-info.ts';
 import { haproxyStats } from './parse/haproxy-stats-dossier.ts';
+import { jsonAccess } from './parse/json-access.ts';
+import { jsonLines } from './parse/json-lines.ts';
+import { kubectlTables } from './parse/kubectl-tables.ts';
+import { kubectlEvents } from './parse/kubernetes-events.ts';
+import { kubernetes } from './parse/kubernetes.ts';
 import { nginxAccess } from './parse/nginx-dossier.ts';
 import { nginxError } from './parse/nginx-error.ts';
 import { nginxConfiguration } from './parse/nginx-settings.ts';
 import { nginxStatus } from './parse/nginx-status.ts';
+import { pairSettings } from './parse/pair-settings.ts';
+import { plainNumbers } from './parse/plain-numbers.ts';
+import { plainSettings } from './parse/plain-settings.ts';
+import { plainTable } from './parse/plain-table.ts';
 import { prometheusText } from './parse/prometheus-text.ts';
+import { slowStatements } from './parse/slow-statements.ts';
 
 export const formats: readonly Format[] = [
   prometheusText,
@@ -33,6 +46,21 @@ export const formats: readonly Format[] = [
   envoyAccess,
   envoyStats,
   envoyClusters,
+  // AWS
+  albAccess,
+  awsObjects,
+  // Kubernetes
+  kubernetes,
+  kubectlEvents,
+  kubectlTables,
   // What has no format of its own
   accessLines,
+  jsonAccess,
+  slowStatements,
+  applicationLog,
+  jsonLines,
+  plainTable,
+  pairSettings,
+  plainSettings,
+  plainNumbers,
 ];

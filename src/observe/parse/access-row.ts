@@ -88,9 +88,15 @@ export class AccessRows {
 
   #fillNames(row: RequestRow): void {
     row.replica = this.#replica();
-    row.client = textOf(firstOf(this.#value('client')))?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+    const client = textOf(firstOf(this.#value('client')));
+    // Some logs say under `client` or `caller` not who it was but that it had gone.
+    const gone = /^(?:disconnected|gone|left|aborted|cancell?ed)$/.test(client ?? '');
+    row.client = gone ? undefined : client?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
     const details = textOf(this.#value('details'));
-    row.flag = textOf(this.#value('flag')) ?? (details === 'via_upstream' ? undefined : details);
+    row.flag =
+      textOf(this.#value('flag')) ??
+      (gone ? 'client-left' : undefined) ??
+      (details === 'via_upstream' ? undefined : details);
     row.service = textOf(this.#value('service'));
     row.worker = textOf(this.#value('worker'));
     row.route = this.#route();

@@ -5,12 +5,11 @@
 // What binds without being written matters most here: a route without `timeout` ends after 15 s, a cluster without breakers
 // takes 1,024 requests, and below half of its hosts healthy it ignores health. All of it is written out as implied.
 
-import type { SettingKey } from '../../record.ts';
 import type { WholeFormat } from './format.ts';
 import { policyWord } from './policy-words.ts';
-import { parseSeconds, parseNumber } from './quantities.ts';
 import type { Sink } from './sink.ts';
-import { under, itemsAt, type MapTree, mapsIn, parseTrees, textAt, type Tree, valueAt } from './tree.ts';
+import { writeDuration, writeNumber, writer, writeText, type Write, writtenOnly } from './tree-settings.ts';
+import { under, itemsAt, type MapTree, mapsIn, parseTrees, textAt, type Tree } from './tree.ts';
 
 const program = 'envoy';
 
@@ -91,47 +90,6 @@ function isConnectionManager(map: MapTree): boolean {
   );
 }
 
-type Write = (key: SettingKey, value: number | string | boolean | undefined, found?: Tree) => void;
-
-function writer(sink: Sink, scope: string, owner: Tree): Write {
-  return (key, value, found) => {
-    if (value === undefined || (typeof value === 'number' && Number.isNaN(value))) return;
-    sink.setting({ program, scope, key, value, implied: found === undefined, line: found?.line ?? owner.line });
-  };
-}
-
-function writtenOnly(write: Write): Write {
-  return (key, value, found) => {
-    if (found !== undefined) write(key, value, found);
-  };
-}
-
-/** A duration under these keys, or what binds without one. In `Duration` messages of JSON it may be `{ seconds, nanos }`. */
-function duration(write: Write, key: SettingKey, otherwise: number | undefined, found: Tree | undefined): void {
-  const seconds = secondsOf(found);
-  write(key, seconds ?? otherwise, seconds === undefined ? undefined : found);
-}
-
-function secondsOf(tree: Tree | undefined): number | undefined {
-  if (tree?.kind === 'map') {
-    const seconds = parseNumber(valueAt(tree, 'seconds')) ?? 0;
-    return seconds + (parseNumber(valueAt(tree, 'nanos')) ?? 0) / 1e9;
-  }
-  return parseSeconds(tree?.kind === 'scalar' ? tree.value : undefined);
-}
-
-/** A number, also as `{ value: 3 }`. */
-function numberOf(tree: Tree | undefined): number | undefined {
-  if (tree?.kind === 'map') return parseNumber(valueAt(tree, 'value'));
-  return parseNumber(tree?.kind === 'scalar' ? tree.value : undefined);
-}
-
-function count(write: Write, key: SettingKey, otherwise: number | undefined, found: Tree | undefined, scale = 1): void {
-  const number = numberOf(found);
-  const value = number ?? otherwise;
-  write(key, value === undefined ? undefined : value * scale, number === undefined ? undefined : found);
-}
-
 const kinds: Readonly<Record<string, string>> = {
   static: 'static',
   strict_dns: 'dns',
@@ -145,7 +103,7 @@ function readCluster(cluster: MapTree, sink: Sink): void {
   const scope = `cluster ${name}`;
   // A fragment without a name is somebody's excerpt: what it does not say may well be said elsewhere.
   const whole = cluster.entries.has('name') || under(cluster, 'load_assignment', 'cluster_name') !== undefined;
-  const write = whole ? writer(sink, scope, cluster) : writtenOnly(writer(sink, scope, cluster));
+  const write = whole ? writer(sink, program, scope, cluster) : writtenOnly(writer(sink, program, scope, cluster));
   const policy = textAt(cluster, 'lb_policy');
   const typed = itemsAt(cluster, 'load_balancing_policy', 'policies')[0];
   const typedName = /(?:\.|^)([a-z_]+)$/.exec(textAt(typed, 'typed_extension_config', 'name') ?? '')?.[1];
@@ -156,14 +114,14 @@ function readCluster(cluster: MapTree, sink: Sink): void {
   );
   const type = textAt(cluster, 'type')?.toLowerCase();
   write('upstream.address-kind', kinds[type ?? 'static'] ?? type, under(cluster, 'type'));
-  duration(write, 'upstream.connect-timeout', 5, under(cluster, 'connect_timeout'));
+  writeDuration(write, 'upstream.connect-timeout', under(cluster, 'connect_timeout'), 5);
   readProtocol(cluster, write);
   if (whole || under(cluster, 'circuit_breakers') !== undefined) readBreakers(cluster, scope, sink);
   readOutliers(cluster, write);
   readBalance(cluster, write);
   readHealth(cluster, write);
   if (type === 'strict_dns' || type === 'logical_dns')
-    duration(write, 'dns.interval', 5, under(cluster, 'dns_refresh_rate'));
+    writeDuration(write, 'dns.interval', under(cluster, 'dns_refresh_rate'), 5);
   readEndpoints(cluster, write, name, sink);
 }
 
@@ -172,16 +130,16 @@ function readProtocol(cluster: MapTree, write: Write): void {
   const extensions = under(cluster, 'typed_extension_protocol_options');
   const options = extensions?.kind === 'map' ? [...extensions.entries.values()][0] : undefined;
   const common = under(options, 'common_http_protocol_options') ?? under(cluster, 'common_http_protocol_options');
-  duration(write, 'upstream.idle-timeout', 3600, under(common, 'idle_timeout'));
+  writeDuration(write, 'upstream.idle-timeout', under(common, 'idle_timeout'), 3600);
   const lifetime = under(common, 'max_connection_duration');
-  if (lifetime !== undefined) duration(write, 'upstream.connection-lifetime', undefined, lifetime);
+  if (lifetime !== undefined) writeDuration(write, 'upstream.connection-lifetime', lifetime);
   const requests = under(common, 'max_requests_per_connection') ?? under(cluster, 'max_requests_per_connection');
-  if (requests !== undefined) count(write, 'upstream.keepalive-requests', undefined, requests);
+  if (requests !== undefined) writeNumber(write, 'upstream.keepalive-requests', requests);
   const http2 =
     under(options, 'explicit_http_config', 'http2_protocol_options') ?? under(cluster, 'http2_protocol_options');
   if (http2 !== undefined) {
     write('upstream.http-version', '2', http2);
-    count(write, 'h2.max-concurrent-streams', 2_147_483_647, under(http2, 'max_concurrent_streams'));
+    writeNumber(write, 'h2.max-concurrent-streams', under(http2, 'max_concurrent_streams'), 2_147_483_647);
   }
 }
 
@@ -197,16 +155,16 @@ function readBreakers(cluster: MapTree, scope: string, sink: Sink): void {
   const all = itemsAt(cluster, 'circuit_breakers', 'thresholds');
   const normal = all.find((one) => (textAt(one, 'priority') ?? 'DEFAULT') !== 'HIGH');
   const high = all.find((one) => textAt(one, 'priority') === 'HIGH');
-  const write = writer(sink, scope, normal ?? cluster);
+  const write = writer(sink, program, scope, normal ?? cluster);
   for (const [key, name, otherwise] of thresholds) {
-    count(write, key, otherwise, under(normal, name));
-    if (high !== undefined) count(writer(sink, `${scope} (high priority)`, high), key, otherwise, under(high, name));
+    writeNumber(write, key, under(normal, name), otherwise);
+    if (high !== undefined)
+      writeNumber(writer(sink, program, `${scope} (high priority)`, high), key, under(high, name), otherwise);
   }
   const budget = under(normal, 'retry_budget');
-  if (budget !== undefined) count(write, 'retry.budget', 20, under(budget, 'budget_percent'), 0.01);
+  if (budget !== undefined) writeNumber(write, 'retry.budget', under(budget, 'budget_percent'), 20, 0.01);
   const perHost = itemsAt(cluster, 'circuit_breakers', 'per_host_thresholds')[0];
-  if (perHost !== undefined)
-    count(write, 'upstream.endpoint-max-requests', undefined, under(perHost, 'max_connections'));
+  if (perHost !== undefined) writeNumber(write, 'upstream.endpoint-max-requests', under(perHost, 'max_connections'));
 }
 
 function readOutliers(cluster: MapTree, write: Write): void {
@@ -216,21 +174,21 @@ function readOutliers(cluster: MapTree, write: Write): void {
     return;
   }
   write('outlier.enabled', true, outliers);
-  count(write, 'outlier.consecutive-5xx', 5, under(outliers, 'consecutive_5xx'));
-  count(write, 'outlier.max-ejection-share', 10, under(outliers, 'max_ejection_percent'), 0.01);
-  duration(write, 'outlier.interval', 10, under(outliers, 'interval'));
-  duration(write, 'outlier.ejection-time', 30, under(outliers, 'base_ejection_time'));
+  writeNumber(write, 'outlier.consecutive-5xx', under(outliers, 'consecutive_5xx'), 5);
+  writeNumber(write, 'outlier.max-ejection-share', under(outliers, 'max_ejection_percent'), 10, 0.01);
+  writeDuration(write, 'outlier.interval', under(outliers, 'interval'), 10);
+  writeDuration(write, 'outlier.ejection-time', under(outliers, 'base_ejection_time'), 30);
 }
 
 function readBalance(cluster: MapTree, write: Write): void {
   const common = under(cluster, 'common_lb_config');
-  count(write, 'balance.panic-threshold', 50, under(common, 'healthy_panic_threshold'), 0.01);
+  writeNumber(write, 'balance.panic-threshold', under(common, 'healthy_panic_threshold'), 50, 0.01);
   const zones = under(common, 'zone_aware_lb_config') ?? under(common, 'locality_weighted_lb_config');
   if (zones !== undefined) write('balance.zone-aware', true, zones);
   const slow = ['round_robin_lb_config', 'least_request_lb_config']
     .map((key) => under(cluster, key, 'slow_start_config', 'slow_start_window'))
     .find((window) => window !== undefined);
-  if (slow !== undefined) duration(write, 'balance.slow-start', undefined, slow);
+  if (slow !== undefined) writeDuration(write, 'balance.slow-start', slow);
 }
 
 function readHealth(cluster: MapTree, write: Write): void {
@@ -242,17 +200,17 @@ function readHealth(cluster: MapTree, write: Write): void {
   const kind = (['http', 'tcp', 'grpc'] as const).find((one) => under(check, `${one}_health_check`) !== undefined);
   write('health.kind', kind ?? 'http', check);
   const path = under(check, 'http_health_check', 'path') ?? under(check, 'path');
-  write('health.path', path?.kind === 'scalar' && path.value !== undefined ? String(path.value) : undefined, path);
+  writeText(write, 'health.path', path);
   for (const [key, name] of [
     ['health.interval', 'interval'],
     ['health.timeout', 'timeout'],
   ] as const) {
-    if (under(check, name) !== undefined) duration(write, key, undefined, under(check, name));
+    if (under(check, name) !== undefined) writeDuration(write, key, under(check, name));
   }
   if (under(check, 'unhealthy_threshold') !== undefined)
-    count(write, 'health.fall', undefined, under(check, 'unhealthy_threshold'));
+    writeNumber(write, 'health.fall', under(check, 'unhealthy_threshold'));
   if (under(check, 'healthy_threshold') !== undefined)
-    count(write, 'health.rise', undefined, under(check, 'healthy_threshold'));
+    writeNumber(write, 'health.rise', under(check, 'healthy_threshold'));
 }
 
 function readEndpoints(cluster: MapTree, write: Write, name: string, sink: Sink): void {
@@ -290,44 +248,40 @@ function readRoute(route: MapTree, host: MapTree | undefined, sink: Sink): void 
     .map((key) => textAt(match, key))
     .find((text) => text !== undefined);
   const pattern = textAt(match, 'safe_regex', 'regex');
-  const write = writer(sink, `route ${path ?? pattern ?? '/'}`, route);
+  const write = writer(sink, program, `route ${path ?? pattern ?? '/'}`, route);
   const action = under(route, 'route');
   const target = under(action, 'cluster');
-  write(
-    'route.target',
-    target?.kind === 'scalar' && target.value !== undefined ? String(target.value) : undefined,
-    target,
-  );
-  duration(write, 'route.timeout', 15, under(action, 'timeout'));
+  writeText(write, 'route.target', target);
+  writeDuration(write, 'route.timeout', under(action, 'timeout'), 15);
   if (under(action, 'idle_timeout') !== undefined)
-    duration(write, 'route.idle-timeout', undefined, under(action, 'idle_timeout'));
+    writeDuration(write, 'route.idle-timeout', under(action, 'idle_timeout'));
   const retry = under(action, 'retry_policy') ?? under(host, 'retry_policy');
   if (retry === undefined) {
     write('route.retries', 0);
     return;
   }
-  count(write, 'route.retries', 1, under(retry, 'num_retries'));
+  writeNumber(write, 'route.retries', under(retry, 'num_retries'), 1);
   const on = under(retry, 'retry_on');
-  write('route.retry-on', on?.kind === 'scalar' && on.value !== undefined ? String(on.value) : undefined, on);
+  writeText(write, 'route.retry-on', on);
   if (under(retry, 'per_try_timeout') !== undefined) {
-    duration(write, 'route.per-try-timeout', undefined, under(retry, 'per_try_timeout'));
+    writeDuration(write, 'route.per-try-timeout', under(retry, 'per_try_timeout'));
   }
-  duration(write, 'retry.backoff', 0.025, under(retry, 'retry_back_off', 'base_interval'));
+  writeDuration(write, 'retry.backoff', under(retry, 'retry_back_off', 'base_interval'), 0.025);
   const predicates = under(retry, 'retry_host_predicate');
   write('retry.redispatch', predicates !== undefined, predicates);
 }
 
 function readConnectionManager(manager: MapTree, sink: Sink): void {
-  const write = writer(sink, `http ${textAt(manager, 'stat_prefix') ?? ''}`, manager);
+  const write = writer(sink, program, `http ${textAt(manager, 'stat_prefix') ?? ''}`, manager);
   const common = under(manager, 'common_http_protocol_options');
-  duration(write, 'downstream.idle-timeout', 3600, under(common, 'idle_timeout'));
-  duration(write, 'route.idle-timeout', 300, under(manager, 'stream_idle_timeout'));
+  writeDuration(write, 'downstream.idle-timeout', under(common, 'idle_timeout'), 3600);
+  writeDuration(write, 'route.idle-timeout', under(manager, 'stream_idle_timeout'), 300);
   const header = under(manager, 'request_headers_timeout') ?? under(manager, 'request_timeout');
-  if (header !== undefined) duration(write, 'downstream.header-timeout', undefined, header);
+  if (header !== undefined) writeDuration(write, 'downstream.header-timeout', header);
   const lifetime = under(common, 'max_connection_duration');
-  if (lifetime !== undefined) duration(write, 'downstream.connection-lifetime', undefined, lifetime);
+  if (lifetime !== undefined) writeDuration(write, 'downstream.connection-lifetime', lifetime);
   const requests = under(common, 'max_requests_per_connection');
-  if (requests !== undefined) count(write, 'downstream.keepalive-requests', undefined, requests);
+  if (requests !== undefined) writeNumber(write, 'downstream.keepalive-requests', requests);
   const streams = under(manager, 'http2_protocol_options', 'max_concurrent_streams');
-  if (streams !== undefined) count(write, 'h2.max-concurrent-streams', undefined, streams);
+  if (streams !== undefined) writeNumber(write, 'h2.max-concurrent-streams', streams);
 }

@@ -31,6 +31,11 @@ const places: Readonly<Record<string, number>> = {
   recovered: 3,
 };
 
+/** Where this word stands in the order of readings; undefined when it says nothing of it. */
+export function placeOf(word: string): number | undefined {
+  return places[word];
+}
+
 interface Words {
   /** What is the same in all names of the family. */
   readonly family: string;

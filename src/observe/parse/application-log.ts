@@ -1,0 +1,84 @@
+// Logs of applications: a time, a level, words; or the same as `key=value` pairs (logfmt). Each line is a message with the code
+// of what it complains about. A pool that prints its state in brackets gives series:
+//
+//   … HikariPool - main - Timeout failure stats (total=40, active=40, idle=0, waiting=94)
+
+import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
+import { leadingInstant } from './instants.ts';
+import { messageCode } from './message-codes.ts';
+import type { Sink } from './sink.ts';
+
+const level = /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|ALERT|LOG|PANIC)\b/i;
+const logfmt = /(?:^|\s)(?:time|ts|t)=("[^"]*"|\S+)(?=\s).*\b(?:level|lvl)=(\w+)/;
+const bracketed = /\(((?:[a-z_]+=[\d.]+(?:, |(?=\))))+)\)/i;
+
+export const applicationLog: LineFormat = {
+  kind: 'lines',
+  name: 'application log',
+  recognise: (head) => 0.5 * shareOfLines(head, (line) => partsOf(line) !== undefined),
+  open: applicationLogReader,
+};
+
+interface Parts {
+  readonly atMs: number | undefined;
+  readonly level: string;
+  readonly text: string;
+}
+
+/** The time, the level and the words of a line; undefined when it has no time or no level. */
+function partsOf(line: string): Parts | undefined {
+  const pairs = logfmt.exec(line);
+  if (pairs !== null) {
+    const said = [...line.matchAll(/(?:^|\s)(?:msg|message|error|err)=(?:"((?:\\.|[^"\\])*)"|(\S+))/g)];
+    return {
+      atMs: leadingInstant((pairs[1] ?? '').replaceAll('"', ''))?.ms,
+      level: (pairs[2] ?? '').toLowerCase(),
+      text: said.map((found) => (found[1] ?? found[2] ?? '').replaceAll(String.raw`\"`, '"')).join(': '),
+    };
+  }
+  const begin = line.startsWith('[') ? 1 : 0;
+  const time = leadingInstant(line, begin);
+  if (time === undefined) return undefined;
+  const rest = line.slice(time.end);
+  const found = level.exec(rest.slice(0, 60));
+  if (found === null) return undefined;
+  return {
+    atMs: time.ms,
+    level: (found[1] ?? '').toLowerCase(),
+    text: rest.slice(found.index + found[0].length).replace(/^[\]:\s]+/, ''),
+  };
+}
+
+function applicationLogReader(sink: Sink): LineReader {
+  const series = new Map<
+    string,
+    { name: string; labels: Record<string, string>; points: { atMs: number; value: number }[] }
+  >();
+  return {
+    line(text, number) {
+      const parts = partsOf(text);
+      if (parts === undefined) return false;
+      const code = messageCode(parts.text) ?? `log-${parts.level}`;
+      sink.message({ program: 'application', atMs: parts.atMs, code, text: parts.text, line: number });
+      const numbers = bracketed.exec(parts.text);
+      if (numbers !== null && parts.atMs !== undefined) state(parts.text, numbers[1] ?? '', parts.atMs);
+      return true;
+    },
+    end() {
+      for (const { name, labels, points } of series.values()) sink.series(name, labels, points);
+    },
+  };
+
+  function state(text: string, pairs: string, atMs: number): void {
+    const pool = /Pool\S* - (\S+) -/.exec(text)?.[1];
+    const prefix = /pool/i.test(text) ? 'pool' : 'log';
+    for (const found of pairs.matchAll(/([a-z_]+)=([\d.]+)/gi)) {
+      const name = `${prefix}_${found[1] ?? ''}`;
+      const labels: Record<string, string> = pool === undefined ? {} : { pool };
+      const id = `${name} ${pool ?? ''}`;
+      const one = series.get(id) ?? { name, labels, points: [] };
+      one.points.push({ atMs, value: Number(found[2]) });
+      series.set(id, one);
+    }
+  }
+}
