@@ -1,4 +1,4 @@
-// Several threads against one server on loopback: what they count together is what it counted.
+// Several threads or processes against one server on loopback: what they count together is what it counted.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -19,7 +19,7 @@ interface Loaded {
 }
 
 /** Loads a counting server with three workers until it has served so many requests. */
-async function load(demand: LoadGroup['demand'], requests: number): Promise<Loaded> {
+async function load(demand: LoadGroup['demand'], requests: number, as: 'thread' | 'process'): Promise<Loaded> {
   let served = 0;
   let enough = (): void => {};
   const servedEnough = new Promise<void>((resolve) => (enough = resolve));
@@ -36,7 +36,7 @@ async function load(demand: LoadGroup['demand'], requests: number): Promise<Load
   const group: LoadGroup = { group: 'shop', demand, targets, choice: 'round-robin', timeout: seconds(10) };
   const snapshots: LoadSnapshot[] = [];
   try {
-    const run = await startCrew({ groups: [group], seed: 1 }, { workers: 3 });
+    const run = await startCrew({ groups: [group], seed: 1 }, { workers: 3, as });
     const looks = setInterval(() => snapshots.push(run.snapshot()), 20);
     await servedEnough;
     clearInterval(looks);
@@ -48,12 +48,13 @@ async function load(demand: LoadGroup['demand'], requests: number): Promise<Load
   }
 }
 
-for (const [name, demand] of [
-  ['closed users', closed],
-  ['open arrivals', open],
+for (const [name, demand, as] of [
+  ['threads of closed users', closed, 'thread'],
+  ['threads of open arrivals', open, 'thread'],
+  ['processes of open arrivals', open, 'process'],
 ] as const) {
-  test(`three threads of ${name}: one ledger, equal to what the server counted`, async () => {
-    const { result, snapshots, served } = await load(demand, 150);
+  test(`three ${name}: one ledger, equal to what the server counted`, async () => {
+    const { result, snapshots, served } = await load(demand, 150, as);
     const ledger = result.ledgers[0];
     assert.equal(ledger?.answered, served);
     assert.equal(ledger?.planned, served + (ledger?.never_sent ?? 0));

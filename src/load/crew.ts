@@ -1,4 +1,4 @@
-// Several threads, one truth: a plan shared out between workers that begin at one instant of one clock, whose counts are
+// Several threads or processes, one truth: a plan shared out between workers that begin at one instant of one clock, whose counts are
 // merged exactly. The union of the workers' schedules is the plan's schedule, and the sum of their ledgers is its ledger.
 //
 // Workers cut their counts at the same instants (every tenth of a second). A round counts when all who are alive have sent
@@ -7,10 +7,10 @@
 // A worker that is lost takes its share of the load with it. The run goes on and says so: its numbers up to the last round
 // are kept, and the result names the loss among its limits.
 
-import { Worker } from 'node:worker_threads';
 import { after, assert, type Duration, formatDuration, type Instant, instantAt, ms, ns } from '../base.ts';
 import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
+import { type Hand, type HandKind, newHand } from './hand.ts';
 import { laterCut, mergedCut, mergedEnd } from './merge.ts';
 import { ReplicaNames } from './replica-names.ts';
 import { Tally } from './tally.ts';
@@ -20,6 +20,8 @@ import type { FromWorker, ToWorker, WorkerSetting } from './worker.ts';
 
 export interface CrewOptions {
   readonly workers: number;
+  /** Threads of this process (the default), or processes, which have each a limit of open files of their own. */
+  readonly as?: HandKind;
 }
 
 const round = ms(100);
@@ -30,7 +32,7 @@ const lead = ms(30);
  * when the crew was made. */
 export async function startCrew(plan: LoadPlan, options: CrewOptions): Promise<LoadRun> {
   assert(Number.isInteger(options.workers) && options.workers > 0, 'a crew has a whole number of workers');
-  const crew = new Crew(plan, options.workers);
+  const crew = new Crew(plan, options);
   await crew.begin();
   return crew;
 }
@@ -47,11 +49,11 @@ class Crew implements LoadRun {
   #lastSnapshot: Instant = instantAt(0);
   #stopping = false;
 
-  constructor(plan: LoadPlan, workers: number) {
+  constructor(plan: LoadPlan, { workers, as = 'thread' }: CrewOptions) {
     this.#plan = plan;
     this.#members = Array.from(
       { length: workers },
-      (_, index) => new Member({ plan, share: { index, of: workers }, clockStart: this.#clockStart, round }, this),
+      (_, index) => new Member({ plan, share: { index, of: workers }, clockStart: this.#clockStart, round }, as, this),
     );
   }
 
@@ -116,7 +118,7 @@ class Member {
   state: 'working' | 'ended' | 'lost' = 'working';
   /** By number of the round, from 0; let go of when merged. */
   readonly rounds: (DriverCut | undefined)[] = [];
-  readonly #worker: Worker;
+  readonly #hand: Hand;
   readonly #crew: Crew;
   readonly #setting: WorkerSetting;
   /** Since `measure`, of what has been heard: all that is left of a worker that is lost. */
@@ -128,20 +130,19 @@ class Member {
   #isOver: () => void = () => {};
   readonly #over: Promise<void>;
 
-  constructor(setting: WorkerSetting, crew: Crew) {
+  constructor(setting: WorkerSetting, as: HandKind, crew: Crew) {
     this.#crew = crew;
     this.#setting = setting;
-    this.#worker = new Worker(new URL('worker.ts', import.meta.url), { workerData: setting });
     this.ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#over = new Promise((resolve) => (this.#isOver = resolve));
-    this.#worker.on('message', (message: FromWorker) => this.#hear(message));
-    this.#worker.on('error', (error) => this.#lose(error instanceof Error ? error.message : String(error)));
-    this.#worker.on('exit', (code) => this.#lose(`it exited with code ${code}`));
+    this.#hand = newHand(as, setting, {
+      onMessage: (message) => this.#hear(message),
+      onLoss: (why) => this.#lose(why),
+    });
   }
 
   tell(message: ToWorker): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    if (this.state === 'working') this.#worker.postMessage(message);
+    if (this.state === 'working') this.#hand.tell(message);
   }
 
   measure(): void {
@@ -153,7 +154,7 @@ class Member {
   async stop(grace: Duration): Promise<DriverEnd> {
     this.tell({ kind: 'stop', grace });
     await this.#over;
-    await this.#worker.terminate();
+    await this.#hand.end();
     return this.#end ?? this.#remains();
   }
 

@@ -199,3 +199,13 @@ test('a rendezvous to which too few come lets those go who are there', async () 
     [15, 15],
   );
 });
+
+test('those who gather anew wait their own time, not what was left of the last', async () => {
+  const rendezvous = { users: 2, timeout: ms(30) };
+  const { asked } = await walk({ users: 3, think: ms(60), flow: [step('/buy', { rendezvous })] }, () => ok(''), 75);
+  // They arrive at 0, 20 and 40 ms: two go at 20, and the third waits its 30 ms alone.
+  assert.deepEqual(
+    asked.map((request) => request.at),
+    [20, 20, 70],
+  );
+});

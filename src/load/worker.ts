@@ -1,9 +1,9 @@
-// A thread that drives its share of a plan. It says when it is ready, begins at the instant that it is told, sends what it
+// A thread or a process that drives its share of a plan. It says when it is ready, begins at the instant that it is told, sends what it
 // counted at every tenth of a second on the common clock, and its end when it is stopped.
 //
 //   crew ── begin, measure, stop ──►  worker  ── ready, cut (round 1, 2, 3, …), end ──► crew
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { after, assert, type Duration, type Instant, instantAt } from '../base.ts';
 import { nodeEngine } from '../net.ts';
 import type { LoadPlan } from './contract.ts';
@@ -39,7 +39,9 @@ function work(
   hear: (on: (told: ToWorker) => void) => void,
 ): void {
   const { plan, share, clockStart, round } = setting;
-  const engine = nodeEngine({ clock: () => instantAt(Number(process.hrtime.bigint() - clockStart)) });
+  const clock = (): Instant => instantAt(Number(process.hrtime.bigint() - clockStart));
+  // Open arrivals are due between the milliseconds that Node's own timers know.
+  const engine = nodeEngine({ clock, fineAlarms: plan.groups.some(({ demand }) => demand.kind === 'open') });
   const names = new ReplicaNames();
   let driver: Driver | undefined;
   let stopping = false;
@@ -84,13 +86,34 @@ function work(
 const isSetting = (given: unknown): given is WorkerSetting =>
   typeof given === 'object' && given !== null && 'plan' in given && 'share' in given && 'clockStart' in given;
 
-const port = parentPort;
-if (port !== null) {
+const isToWorker = (given: unknown): given is ToWorker =>
+  typeof given === 'object' && given !== null && 'kind' in given;
+
+/** A thread is given its setting with its beginning. */
+function workAsThread(port: MessagePort): void {
   const setting: unknown = workerData;
   assert(isSetting(setting), 'a worker is started by a crew, with its setting');
   work(
     setting,
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     (message) => port.postMessage(message),
     (on) => port.on('message', on),
   );
 }
+
+/** A process is told its setting in its first message, and ends with its parent. */
+function workAsProcess(send: (message: FromWorker) => void): void {
+  process.on('disconnect', () => process.exit());
+  process.once('message', (first: unknown) => {
+    const setting: unknown = typeof first === 'object' && first !== null ? Reflect.get(first, 'setting') : undefined;
+    assert(isSetting(setting), 'a worker is started by a crew, with its setting');
+    work(setting, send, (on) => {
+      process.on('message', (told: unknown) => {
+        if (isToWorker(told)) on(told);
+      });
+    });
+  });
+}
+
+if (parentPort !== null) workAsThread(parentPort);
+else if (process.send !== undefined) workAsProcess((message) => process.send?.(message));
