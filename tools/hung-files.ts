@@ -18,16 +18,20 @@ export function killHungFiles(
   everyMs: number,
   tell: (text: string) => void,
 ): NodeJS.Timeout {
-  let seen: ReadonlyMap<number, number> = new Map();
+  let limits: ReadonlyMap<number, number> = new Map();
   return setInterval(() => {
     const now = performance.now();
-    const children = childrenOf(runner);
-    for (const { pid, file } of children) {
-      if (now - (seen.get(pid) ?? now) < limitMs) continue;
-      tell(`${basename(file)} has not ended after ${limitMs / 1000} s. It spins, and was killed.`);
-      process.kill(pid, 'SIGKILL');
-    }
-    seen = new Map(children.map(({ pid }) => [pid, seen.get(pid) ?? now]));
+    // Rebuilt each time: the number of a process that has ended may be given to another.
+    limits = new Map(
+      childrenOf(runner).map(({ pid, file }) => {
+        const limit = limits.get(pid) ?? now + limitMs;
+        if (now < limit) return [pid, limit];
+        tell(`${basename(file)} has not ended after ${limitMs / 1000} s. It spins, and was killed.`);
+        process.kill(pid, 'SIGKILL');
+        // It may take a moment to go: told once is enough.
+        return [pid, Number.POSITIVE_INFINITY];
+      }),
+    );
   }, everyMs);
 }
 
