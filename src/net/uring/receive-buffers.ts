@@ -26,11 +26,13 @@ export class ReceiveBuffers {
   /** The ring of buffers, page-aligned in memory of our own. */
   readonly #ring: Uint8Array;
   readonly #entries: Int32Array;
-  readonly #tailWord: Uint16Array;
   readonly #buffers: Uint8Array[] = [];
   readonly #views: Uint8Array[] = [];
   readonly #addresses: number[] = [];
+  /** The last two words of entry 0 as halves: its number, and the tail. */
+  readonly #firstHalves: Uint16Array;
   #tail = 0;
+  #offered = 0;
 
   /** `countMax`: a power of two. */
   constructor(foreign: Foreign, ring: Ring, options: { size: number; countFirst: number; countMax: number }) {
@@ -41,7 +43,7 @@ export class ReceiveBuffers {
     const offset = (pageBytes - (foreign.addressOf(spacious) % pageBytes)) % pageBytes;
     this.#ring = spacious.subarray(offset, offset + options.countMax * 16);
     this.#entries = new Int32Array(spacious.buffer, offset, options.countMax * 4);
-    this.#tailWord = new Uint16Array(spacious.buffer, offset + 14, 1);
+    this.#firstHalves = new Uint16Array(spacious.buffer, offset + 12, 2);
     const registration = new DataView(new ArrayBuffer(40));
     registration.setBigUint64(0, BigInt(foreign.addressOf(this.#ring)), true);
     registration.setUint32(8, options.countMax, true);
@@ -62,10 +64,25 @@ export class ReceiveBuffers {
     return view;
   }
 
-  /** Hot. */
+  /** Hot. The buffer may be used again; the kernel is told by `publish`, once a round. */
   giveBack(number: number): void {
-    this.#offer(number);
-    Atomics.store(this.#tailWord, 0, this.#tail);
+    const at = (this.#tail & (this.#countMax - 1)) * 4;
+    const address = this.#addresses[number] ?? 0;
+    const entries = this.#entries;
+    entries[at] = address;
+    entries[at + 1] = address / 2 ** 32;
+    entries[at + 2] = this.#size;
+    // The upper half of this word in entry 0 is the tail.
+    if (at === 0) this.#firstHalves[0] = number;
+    else entries[at + 3] = number;
+    this.#tail = (this.#tail + 1) & 0xffff;
+  }
+
+  /** Hot. */
+  publish(): void {
+    if (this.#offered === this.#tail) return;
+    this.#offered = this.#tail;
+    Atomics.store(this.#firstHalves, 1, this.#tail);
   }
 
   /** The kernel found none. Twice as many from now on, as long as the bound allows. */
@@ -81,21 +98,8 @@ export class ReceiveBuffers {
       const number = this.#buffers.length;
       this.#buffers.push(slab.subarray(index * this.#size, (index + 1) * this.#size));
       this.#addresses.push(address + index * this.#size);
-      this.#offer(number);
+      this.giveBack(number);
     }
-    Atomics.store(this.#tailWord, 0, this.#tail);
-  }
-
-  #offer(number: number): void {
-    const at = (this.#tail & (this.#countMax - 1)) * 4;
-    const address = this.#addresses[number] ?? 0;
-    const entries = this.#entries;
-    entries[at] = address;
-    entries[at + 1] = address / 2 ** 32;
-    entries[at + 2] = this.#size;
-    // The upper half of entry 0 is the tail.
-    if (at === 0) new Uint16Array(entries.buffer, entries.byteOffset + 12, 1)[0] = number;
-    else entries[at + 3] = number;
-    this.#tail = (this.#tail + 1) & 0xffff;
+    this.publish();
   }
 }

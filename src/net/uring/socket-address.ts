@@ -5,7 +5,7 @@
 
 import { isIPv4, isIPv6 } from 'node:net';
 import { assert } from '../../base.ts';
-import type { Libc } from './libc.ts';
+import type { Foreign, Libc } from './libc.ts';
 
 export const inet = 2;
 export const inet6 = 10;
@@ -31,6 +31,13 @@ export function familyOf(address: string): number {
   if (isIPv4(address)) return inet;
   assert(isIPv6(address), 'a numeric address is of one of two families');
   return inet6;
+}
+
+/** Where a socket stands, or its peer. undefined when the socket has none. */
+export function placeOfSocket(foreign: Foreign, fd: number, which: 'getsockname' | 'getpeername'): Place | undefined {
+  const bytes = new Uint8Array(28);
+  const length = new Uint8Array(new Uint32Array([28]).buffer);
+  return foreign.libc[which](fd, bytes, length) < 0 ? undefined : placeOf(bytes);
 }
 
 /** What the kernel wrote. IPv6 comes out in full, without shortening. */

@@ -114,7 +114,7 @@ const weGoOnThough: Readonly<Record<string, (scene: Scene) => boolean>> = {
   // Equal lengths, repeated or in a list, stand for one: RFC 9112 section 6.3.
   HPE_UNEXPECTED_CONTENT_LENGTH: (at) => lengthsAgree(at.head) || hasNoBody(at),
   HPE_INVALID_CONTENT_LENGTH: (at) => lengthsAgree(at.head) || hasNoBody(at) || inTrailers(at),
-  HPE_INVALID_TRANSFER_ENCODING: hasNoBody,
+  HPE_INVALID_TRANSFER_ENCODING: (at) => hasNoBody(at) || inTrailers(at),
   // An interim response with a coding: llhttp waits for chunks, except after 100.
   HPE_INVALID_EOF_STATE: hasNoBody,
   HPE_INVALID_CHUNK_SIZE: ({ message }) => message.endsWith(' interim'),
