@@ -27,12 +27,20 @@ export function killHungFiles(
         const limit = limits.get(pid) ?? now + limitMs;
         if (now < limit) return [pid, limit];
         tell(`${basename(file)} has not ended after ${limitMs / 1000} s. It spins, and was killed.`);
-        process.kill(pid, 'SIGKILL');
+        kill(pid);
         // It may take a moment to go: told once is enough.
         return [pid, Number.POSITIVE_INFINITY];
       }),
     );
   }, everyMs);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself after all.
+  }
 }
 
 /** The running children of a process; none where there is no /proc. */
