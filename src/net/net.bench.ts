@@ -126,9 +126,6 @@ async function beClient(name: string, connections: number, seconds: number): Pro
   const [from, cpuFrom, answersFrom] = [performance.now(), process.cpuUsage(), answers];
   await pause(seconds * 1000);
   const cpu = process.cpuUsage(cpuFrom);
-  process.stderr.write(
-    `user ${(cpu.user / (answers - answersFrom)).toFixed(2)} sys ${(cpu.system / (answers - answersFrom)).toFixed(2)}\n`,
-  );
   const counted = answers - answersFrom;
   const rate = counted / ((performance.now() - from) / 1000);
   process.stdout.write(`${JSON.stringify({ cpu: (cpu.user + cpu.system) / counted, rate })}\n`);

@@ -1,12 +1,8 @@
 // The portable engine: node:net and node:tls behind our interface.
 //
 // What it adds to node:net is thrift. Reads go into one buffer that all sockets share (`onread`), lent to the handler as a
-// view that is made once for each length; writes are copied into a scratch that libuv normally hands to the kernel before
-// `write` returns, so that the same scratch serves the next write. In the steady state of small messages neither direction
-// allocates. The clock is read once a turn (see `Turn`), and all alarms hang on one timer (see `Alarms`).
-//
-// The scratch: libuv tries the send at once. When the kernel took everything, `writableLength` is 0 and nobody refers to the
-// scratch any more. Otherwise (slow peer, still connecting) the scratch belongs to the pending write and a new one is made.
+// view that is made once for each length; the clock is read once a turn (see `Turn`), all alarms hang on one timer (see
+// `Alarms`), and what is written leaves at the end of the turn (see `Batch`).
 
 import net from 'node:net';
 import tls from 'node:tls';
@@ -44,7 +40,7 @@ class NodeEngine implements Engine {
   readonly turn: Turn;
   readonly highWaterMark: number;
   readonly lent: LentViews = new LentViews(readBufferBytes);
-  readonly scratch: Scratch = new Scratch();
+  readonly batch: Batch;
   readonly sockets: Set<NodeSocket> = new Set();
   readonly #alarms = new Alarms();
   readonly #listeners = new Set<net.Server>();
@@ -58,7 +54,8 @@ class NodeEngine implements Engine {
 
   constructor(options: NodeEngineOptions) {
     this.#fine = options.fineAlarms === true;
-    this.turn = new Turn(options.clock ?? threadClock);
+    this.turn = new Turn(options.clock ?? threadClock, () => this.batch.endTurn());
+    this.batch = new Batch(this.turn);
     this.highWaterMark = options.highWaterMark ?? 256 * 1024;
   }
 
@@ -252,6 +249,11 @@ class NodeSocket implements Socket {
   #error: NetError | undefined;
   /** `destroy` was called: nothing but `onClose` may follow. */
   #dropped = false;
+  /** A write was told to wait, and `onDrain` has not come yet. */
+  #wantsDrain = false;
+  /** Bytes of its own in the batch of this turn, and where its last entry there stands. */
+  batched = 0;
+  lastEntry = -1;
   #connectAlarm: Alarm | undefined;
 
   constructor(engine: NodeEngine, handler: SocketHandler, stage: 'connect' | 'open') {
@@ -265,7 +267,7 @@ class NodeSocket implements Socket {
     this.#inner = inner;
     if (openEvent !== undefined) inner.on(openEvent, this.#opened);
     inner.on('end', this.#ended);
-    inner.on('drain', this.#drained);
+    inner.on('drain', this.drained);
     inner.on('error', this.#failed);
     inner.on('close', this.#closed);
   }
@@ -291,17 +293,26 @@ class NodeSocket implements Socket {
   };
 
   get queued(): number {
-    return this.#inner?.writableLength ?? 0;
+    return (this.#inner?.writableLength ?? 0) + this.batched;
   }
 
   write(bytes: Uint8Array): boolean {
     const inner = this.#inner;
     if (inner === undefined || this.#dropped || inner.writableEnded) return false;
-    const scratch = this.#engine.scratch;
-    const copy = scratch.copy(bytes);
-    const more = inner.write(copy);
-    if (inner.writableLength !== 0) scratch.release();
-    return more;
+    this.#engine.batch.add(this, bytes);
+    if (this.queued <= this.#engine.highWaterMark) return true;
+    this.#wantsDrain = true;
+    return false;
+  }
+
+  /** For the batch: hands its bytes to libuv, which tries the send at once. False: it could not take all of them, and refers to
+   * `bytes` until it has. */
+  send(bytes: Buffer): boolean {
+    const inner = this.#inner;
+    if (inner === undefined || this.#dropped || inner.writableEnded) return true;
+    const room = inner.write(bytes);
+    if (room && this.#wantsDrain) this.#engine.batch.owesDrain(this);
+    return inner.writableLength === 0;
   }
 
   pause(): void {
@@ -313,7 +324,9 @@ class NodeSocket implements Socket {
   }
 
   end(): void {
-    if (!this.#dropped) this.#inner?.end();
+    if (this.#dropped) return;
+    if (this.batched > 0) this.#engine.batch.flush();
+    this.#inner?.end();
   }
 
   destroy(reset = false): void {
@@ -359,7 +372,8 @@ class NodeSocket implements Socket {
     else this.handler.onEnd(this, this.#engine.now());
   };
 
-  readonly #drained = (): void => {
+  readonly drained = (): void => {
+    this.#wantsDrain = false;
     if (!this.#dropped) this.handler.onDrain?.(this, this.#engine.now());
   };
 
@@ -377,51 +391,126 @@ class NodeSocket implements Socket {
 }
 
 /** The instant of this turn of the loop. The first question of a turn reads the clock; an immediate, which Node runs once
- * after all sockets of the turn were served, marks the reading as stale. Sixty-four sockets that were ready together then
- * see one instant, the one nearest to when their bytes had arrived, for one clock read and one immediate. */
+ * after all sockets of the turn were served, marks the reading as stale and sends what was written. Sixty-four sockets that
+ * were ready together then see one instant, the one nearest to when their bytes had arrived, for one clock read and one
+ * immediate. */
 class Turn {
   readonly read: () => Instant;
+  readonly #ended: () => void;
   #instant: Instant;
   #fresh = false;
   #immediate: NodeJS.Immediate | undefined;
 
-  constructor(clock: () => Instant) {
+  constructor(clock: () => Instant, ended: () => void) {
     this.read = clock;
+    this.#ended = ended;
     this.#instant = clock();
   }
 
   now(): Instant {
-    if (this.#fresh) return this.#instant;
-    this.#fresh = true;
-    this.#instant = this.read();
-    this.#immediate = setImmediate(this.#stale);
+    if (!this.#fresh) {
+      this.#fresh = true;
+      this.#instant = this.read();
+      this.willEnd();
+    }
     return this.#instant;
+  }
+
+  /** Sees to it that this turn has an end. */
+  willEnd(): void {
+    this.#immediate ??= setImmediate(this.#end);
   }
 
   close(): void {
     if (this.#immediate !== undefined) clearImmediate(this.#immediate);
+    this.#immediate = undefined;
     this.#fresh = false;
   }
 
-  readonly #stale = (): void => {
+  readonly #end = (): void => {
+    this.#immediate = undefined;
     this.#fresh = false;
+    this.#ended();
   };
 }
 
-/** Where writes are copied to. Views are kept by length, so that a repeated write of small messages allocates nothing. */
-class Scratch {
+/** What was written in this turn, to be sent when it ends: the bytes of all sockets in one scratch, and who gets which stretch.
+ *
+ *     scratch   │ a a a │ b b │ a │ c c c c │             two stretches in a row of one socket are one
+ *     entries      a,0     b,3  a,5   c,6
+ *
+ * Sending at once would interleave our work with that of our peers: each send wakes a peer, which answers, sleeps, and is woken
+ * again by the next send. Sent together they are woken once, and head and body of a message leave in one call. Measured on
+ * a proxy of small requests: 22.0 µs of processor time a request before, 17.5 after. A lone request waits for nobody: its
+ * turn ends when it is served.
+ *
+ * libuv tries each send at once. When the kernel took everything nobody refers to the scratch any more, and it serves the
+ * next turn; otherwise (slow peer, still connecting) it belongs to the pending write, and a new one is made. */
+class Batch {
+  readonly #turn: Turn;
   #lent = new LentViews(scratchBytes);
+  #used = 0;
+  readonly #sockets: (NodeSocket | undefined)[] = [];
+  readonly #ends: number[] = [];
+  #count = 0;
+  /** Sockets that have room again: told when the turn ends, since nothing is called inside a write. */
+  #owed: NodeSocket[] = [];
 
-  copy(bytes: Uint8Array): Buffer {
-    if (bytes.length > scratchBytes) return Buffer.from(bytes);
-    const view = this.#lent.view(bytes.length);
-    view.set(bytes);
-    return view;
+  constructor(turn: Turn) {
+    this.#turn = turn;
   }
 
-  /** The last copy is still being sent: leave it alone and copy the next to new memory. */
-  release(): void {
-    this.#lent = new LentViews(scratchBytes);
+  add(socket: NodeSocket, bytes: Uint8Array): void {
+    const length = bytes.length;
+    if (this.#used + length > scratchBytes) this.flush();
+    if (length > scratchBytes) {
+      socket.send(Buffer.from(bytes));
+      return;
+    }
+    if (this.#count === 0) this.#turn.willEnd();
+    this.#lent.buffer.set(bytes, this.#used);
+    this.#used += length;
+    socket.batched += length;
+    if (this.#count > 0 && socket.lastEntry === this.#count - 1) {
+      this.#ends[this.#count - 1] = this.#used;
+      return;
+    }
+    socket.lastEntry = this.#count;
+    this.#sockets[this.#count] = socket;
+    this.#ends[this.#count] = this.#used;
+    this.#count += 1;
+  }
+
+  owesDrain(socket: NodeSocket): void {
+    this.#owed.push(socket);
+  }
+
+  flush(): void {
+    let taken = true;
+    let from = 0;
+    for (let entry = 0; entry < this.#count; entry++) {
+      const socket = this.#sockets[entry];
+      const to = this.#ends[entry] ?? from;
+      this.#sockets[entry] = undefined;
+      if (socket !== undefined) {
+        socket.batched -= to - from;
+        socket.lastEntry = -1;
+        const bytes = from === 0 ? this.#lent.view(to) : this.#lent.buffer.subarray(from, to);
+        if (!socket.send(bytes)) taken = false;
+      }
+      from = to;
+    }
+    if (!taken) this.#lent = new LentViews(scratchBytes);
+    this.#used = 0;
+    this.#count = 0;
+  }
+
+  endTurn(): void {
+    this.flush();
+    if (this.#owed.length === 0) return;
+    const owed = this.#owed;
+    this.#owed = [];
+    for (const socket of owed) socket.drained();
   }
 }
 
