@@ -1,6 +1,7 @@
 // The suite that every engine must pass, and TLS, which only this one speaks.
 
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
 import { conformance } from './testing/conformance.ts';
@@ -118,3 +119,39 @@ function talk(engine: Engine, at: { readonly port: number }, target: TlsTarget, 
     );
   });
 }
+
+test('what is written in one turn leaves in order, and a writer told to wait is told to go on', async () => {
+  let heard = '';
+  const server = net.createServer((socket) => {
+    socket.on('data', (bytes) => (heard += bytes.toString('latin1')));
+    socket.on('end', () => socket.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const engine = nodeEngine({ highWaterMark: 4 });
+  const sent = Buffer.from('x'.repeat(100_000));
+  await new Promise<void>((resolve) => {
+    engine.connect(
+      { host, port: address.port },
+      {
+        onOpen: (socket) => {
+          assert.equal(socket.write(Buffer.from('one ')), true);
+          assert.equal(socket.write(Buffer.from('two ')), false);
+          assert.equal(socket.queued, 8);
+        },
+        onDrain: (socket) => {
+          // Larger than the batch: it goes by itself, behind what is there already.
+          socket.write(Buffer.from('three '));
+          socket.write(sent);
+          socket.end();
+        },
+        onData: () => {},
+        onClose: () => resolve(),
+      },
+    );
+  });
+  await engine.close();
+  server.close();
+  assert.equal(heard, `one two three ${sent.toString()}`);
+});

@@ -482,6 +482,7 @@ class Batch {
   }
 
   owesDrain(socket: NodeSocket): void {
+    this.#turn.willEnd();
     this.#owed.push(socket);
   }
 

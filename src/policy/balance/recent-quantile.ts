@@ -48,7 +48,7 @@ export class RecentQuantile {
       if ((sorted[middle] ?? 0) < value) low = middle + 1;
       else high = middle;
     }
+    sorted.copyWithin(low, low + 1, this.#size);
     this.#size -= 1;
-    for (let to = low; to < this.#size; to++) sorted[to] = sorted[to + 1] ?? 0;
   }
 }
