@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { after, between, type Duration, type Instant, ms, ns } from '../../base.ts';
+import { after, between, type Dice, dice, type Duration, type Instant, ms, ns } from '../../base.ts';
 import type { Engine, Listener, NetError, Socket, SocketHandler } from '../engine.ts';
 
 const timeout = 20_000;
@@ -33,6 +33,7 @@ export function conformance(name: string, make: () => Engine): void {
     streaming(check);
     listening(check);
     timing(check);
+    crowding(check);
   });
 }
 
@@ -528,6 +529,128 @@ function streaming(check: Check): void {
     for (const socket of sockets) socket.end();
     await until(() => closed === count);
   });
+}
+
+/** Eighty connections, each with a life of its own out of the dice: what is written when and in which pieces, who pauses, who
+ * ends and how. Whatever happens, each side sees a beginning of what the other sent, all of it when the other ended in order,
+ * and exactly one close with nothing after it. */
+function crowding(check: Check): void {
+  for (const seed of [1, 2, 3]) {
+    check(`a crowd at random loses no byte and closes each socket once (seed ${seed})`, async (engine) => {
+      const lives: Life[] = [];
+      const listener = await engine.listen({ host, port: 0 }, (socket) => {
+        const life = new Life(engine, dice(seed, `server ${lives.length}`));
+        lives.push(life);
+        life.begin(socket);
+        return life.handler;
+      });
+      const clients = Array.from({ length: 80 }, (_, index) => {
+        const life = new Life(engine, dice(seed, `client ${index}`));
+        life.begin(engine.connect({ host, port: listener.port }, life.handler));
+        return life;
+      });
+      await until(() => lives.length === 80 && [...lives, ...clients].every((life) => life.closes === 1));
+      await ring(engine, ms(3));
+      const byPort = new Map(lives.map((life) => [life.remotePort, life]));
+      let pairs = 0;
+      for (const client of clients) {
+        // Who was reset before anybody looked has no ports to be known by.
+        const server = client.localPort === 0 ? undefined : byPort.get(client.localPort);
+        if (server === undefined) continue;
+        agree(client, server);
+        agree(server, client);
+        pairs++;
+      }
+      assert.ok(pairs > 60, `${pairs} pairs`);
+    });
+  }
+}
+
+function agree(one: Life, other: Life): void {
+  assert.deepEqual(one.wrongs, []);
+  assert.equal(one.received.wrongAt, undefined);
+  assert.ok(one.received.size <= other.sent, `received ${one.received.size} of ${other.sent}`);
+  const inOrder = !one.reset && !other.reset;
+  if (inOrder) assert.equal(one.received.size, other.sent);
+}
+
+class Life {
+  readonly handler: SocketHandler;
+  readonly received = new Checked();
+  readonly wrongs: string[] = [];
+  sent = 0;
+  closes = 0;
+  /** It dropped the connection, with or without RST. */
+  reset = false;
+  localPort = 0;
+  remotePort = 0;
+  readonly #engine: Engine;
+  readonly #dice: Dice;
+  #steps: number;
+  #paused = false;
+
+  constructor(engine: Engine, random: Dice) {
+    this.#engine = engine;
+    this.#dice = random;
+    this.#steps = 3 + random.below(12);
+    this.handler = {
+      onOpen: (socket) => this.#note(socket),
+      onData: (socket, bytes) => {
+        if (this.#paused || this.closes > 0) this.wrongs.push('data while paused or closed');
+        this.received.add(bytes);
+        if (random.next() < 0.05) this.#pauseAWhile(socket);
+      },
+      onEnd: () => {
+        if (this.#paused || this.closes > 0) this.wrongs.push('end while paused or closed');
+      },
+      onClose: () => void this.closes++,
+    };
+  }
+
+  begin(socket: Socket): void {
+    this.#note(socket);
+    this.#engine.alarm(after(this.#engine.now(), this.#soon()), () => this.#step(socket));
+  }
+
+  #step(socket: Socket): void {
+    if (this.closes > 0) return;
+    this.#note(socket);
+    if (this.#steps-- === 0) return this.#depart(socket);
+    const pieces = 1 + this.#dice.below(4);
+    for (let piece = 0; piece < pieces; piece++) {
+      const bytes = pattern(1 + this.#dice.below(this.#dice.next() < 0.1 ? 200_000 : 3000), this.sent);
+      socket.write(bytes);
+      this.sent += bytes.length;
+      bytes.fill(255);
+    }
+    if (this.#dice.next() < 0.3) this.#pauseAWhile(socket);
+    this.#engine.alarm(after(this.#engine.now(), this.#soon()), () => this.#step(socket));
+    return undefined;
+  }
+
+  #depart(socket: Socket): void {
+    const how = this.#dice.next();
+    this.reset = how < 0.2;
+    if (how < 0.1) socket.destroy(true);
+    else if (how < 0.2) socket.destroy();
+    else socket.end();
+  }
+
+  #pauseAWhile(socket: Socket): void {
+    this.#paused = true;
+    socket.pause();
+    this.#engine.alarm(after(this.#engine.now(), this.#soon()), () => {
+      this.#paused = false;
+      socket.resume();
+    });
+  }
+
+  #note(socket: Socket): void {
+    this.localPort ||= socket.localPort;
+    this.remotePort ||= socket.remotePort;
+  }
+
+  readonly #soon = (): Duration => ns(1 + this.#dice.below(1_500_000));
 }
 
 function listening(check: Check): void {

@@ -18,6 +18,13 @@ import type { Ring } from './ring.ts';
 const pageBytes = 4096;
 const group = 0;
 
+export interface ReceiveSizes {
+  readonly receiveBytes: number;
+  readonly receiveBuffersFirst: number;
+  /** A power of two. */
+  readonly receiveBuffersMax: number;
+}
+
 export class ReceiveBuffers {
   readonly group: number = group;
   readonly #foreign: Foreign;
@@ -34,23 +41,22 @@ export class ReceiveBuffers {
   #tail = 0;
   #offered = 0;
 
-  /** `countMax`: a power of two. */
-  constructor(foreign: Foreign, ring: Ring, options: { size: number; countFirst: number; countMax: number }) {
+  constructor(foreign: Foreign, ring: Ring, sizes: ReceiveSizes) {
     this.#foreign = foreign;
-    this.#size = options.size;
-    this.#countMax = options.countMax;
-    const spacious = new Uint8Array(options.countMax * 16 + pageBytes);
+    this.#size = sizes.receiveBytes;
+    this.#countMax = sizes.receiveBuffersMax;
+    const spacious = new Uint8Array(sizes.receiveBuffersMax * 16 + pageBytes);
     const offset = (pageBytes - (foreign.addressOf(spacious) % pageBytes)) % pageBytes;
-    this.#ring = spacious.subarray(offset, offset + options.countMax * 16);
-    this.#entries = new Int32Array(spacious.buffer, offset, options.countMax * 4);
+    this.#ring = spacious.subarray(offset, offset + sizes.receiveBuffersMax * 16);
+    this.#entries = new Int32Array(spacious.buffer, offset, sizes.receiveBuffersMax * 4);
     this.#firstHalves = new Uint16Array(spacious.buffer, offset + 12, 2);
     const registration = new DataView(new ArrayBuffer(40));
     registration.setBigUint64(0, BigInt(foreign.addressOf(this.#ring)), true);
-    registration.setUint32(8, options.countMax, true);
+    registration.setUint32(8, sizes.receiveBuffersMax, true);
     registration.setUint16(12, group, true);
     // IORING_REGISTER_PBUF_RING
     ring.register(22, new Uint8Array(registration.buffer), 1);
-    this.#grow(options.countFirst);
+    this.#grow(sizes.receiveBuffersFirst);
   }
 
   /** Hot. The bytes that the kernel put into buffer `number`. They are lent until `giveBack`. */

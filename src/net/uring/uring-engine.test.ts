@@ -1,18 +1,26 @@
-// The suite that every engine must pass, where io_uring is allowed.
+// The suite that every engine must pass, where io_uring is allowed: once as it is, and once so cramped that the kernel runs
+// out of everything all the time (places for requests, for answers, buffers), which must cost speed and nothing else.
 
 import { test } from 'node:test';
-import { conformance } from '../testing/conformance.ts';
 import type { Engine } from '../engine.ts';
-import { uringEngine } from './uring-engine.ts';
+import { conformance } from '../testing/conformance.ts';
+import { uringEngine, type UringEngineOptions } from './uring-engine.ts';
+
+const cramped: UringEngineOptions = {
+  sizes: { submissions: 4, completions: 8, receiveBytes: 1000, receiveBuffersFirst: 2, receiveBuffersMax: 4 },
+};
 
 const first = uringEngine();
 if ('why' in first) {
   test('the uring engine', { skip: first.why }, () => {});
 } else {
   await first.close();
-  conformance('uring', (): Engine => {
-    const engine = uringEngine();
-    if ('why' in engine) throw new Error(engine.why);
-    return engine;
-  });
+  conformance('uring', () => make({}));
+  conformance('cramped uring', () => make(cramped));
+}
+
+function make(options: UringEngineOptions): Engine {
+  const engine = uringEngine(options);
+  if ('why' in engine) throw new Error(engine.why);
+  return engine;
 }

@@ -45,11 +45,28 @@ export interface UringEngineOptions {
   readonly clock?: () => Instant;
   /** `write` returns false once this many bytes are queued on a socket; `onDrain` follows at a quarter. Default 256 KiB. */
   readonly highWaterMark?: number;
-  /** Size of one receive buffer. Default 8 KiB. */
-  readonly receiveBytes?: number;
-  /** Receive buffers at most, a power of two. Default 4096. */
-  readonly receiveBuffersMax?: number;
+  /** The rings and buffers, where the defaults are not right; see `Sizes`. */
+  readonly sizes?: Partial<Sizes>;
 }
+
+/** All powers of two, but for `receiveBytes`. Small ones are slow and never wrong: tests run with the smallest. */
+export interface Sizes {
+  /** Submissions between two calls of the kernel. */
+  readonly submissions: number;
+  /** Completions that need no detour. */
+  readonly completions: number;
+  readonly receiveBytes: number;
+  readonly receiveBuffersFirst: number;
+  readonly receiveBuffersMax: number;
+}
+
+const defaultSizes: Sizes = {
+  submissions: 1024,
+  completions: 4096,
+  receiveBytes: 8 * 1024,
+  receiveBuffersFirst: 256,
+  receiveBuffersMax: 4096,
+};
 
 /** The engine, or why there can be none here. */
 export function uringEngine(options: UringEngineOptions = {}): Engine | { readonly why: string } {
@@ -101,16 +118,18 @@ class UringEngine implements Engine, Home {
     this.#clock = options.clock ?? threadClock;
     this.highWaterMark = options.highWaterMark ?? 256 * 1024;
     this.lowWaterMark = this.highWaterMark / 4;
-    this.#ring = new Ring(foreign, { submissions: 1024, completions: 4096 });
-    this.chunks = new SendChunks(foreign);
-    this.#buffers = new ReceiveBuffers(foreign, this.#ring, {
-      size: options.receiveBytes ?? 8 * 1024,
-      countFirst: 256,
-      countMax: options.receiveBuffersMax ?? 4096,
-    });
-    this.requests = new Requests(foreign, this.#ring, this.#buffers.group);
-    this.#doorbell = new Doorbell(foreign, this.#turn);
+    const sizes = { ...defaultSizes, ...options.sizes };
+    this.#ring = new Ring(foreign, sizes);
+    try {
+      this.#buffers = new ReceiveBuffers(foreign, this.#ring, sizes);
+      this.#doorbell = new Doorbell(foreign, this.#turn);
+    } catch (error) {
+      this.#ring.close();
+      throw error;
+    }
     this.#ring.signal(this.#doorbell.eventFd);
+    this.chunks = new SendChunks(foreign);
+    this.requests = new Requests(foreign, this.#ring, this.#buffers.group);
     this.#now = this.#clock();
     this.#keepAwake();
   }
