@@ -139,12 +139,14 @@ function unitOfKey(word: string): number | undefined {
 
 /**
  * The unit of durations that nobody named, from some of them. Programs that count whole units count milliseconds, or finer
- * ones when the numbers are huge; with fractions it is seconds, unless that would make minutes of an ordinary request.
+ * ones when the numbers are huge. With fractions it is seconds when a quarter of them is below one, else milliseconds: few
+ * services answer within a millisecond, and few take longer than a second all the time.
  */
 export function unitOf(values: readonly number[]): number {
   const ordered = values.filter((value) => value > 0).toSorted((one, other) => one - other);
-  const median = ordered[Math.floor(ordered.length / 2)] ?? 0;
-  if (ordered.some((value) => !Number.isInteger(value))) return median < 10 ? 1 : 1e-3;
+  const quartile = ordered[Math.floor((ordered.length - 1) / 4)] ?? 0;
+  const median = ordered[Math.floor((ordered.length - 1) / 2)] ?? 0;
+  if (ordered.some((value) => !Number.isInteger(value))) return quartile < 1 ? 1 : 1e-3;
   if (median >= 1e7) return 1e-9;
   return median >= 3e5 ? 1e-6 : 1e-3;
 }

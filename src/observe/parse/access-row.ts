@@ -87,7 +87,8 @@ export class AccessRows {
   }
 
   #fillNames(row: RequestRow): void {
-    row.replica = this.#replica();
+    const group = this.#group();
+    row.replica = group === undefined ? this.#replica() : undefined;
     const client = textOf(firstOf(this.#value('client')));
     // Some logs say under `client` or `caller` not who it was but that it had gone.
     const gone = /^(?:disconnected|gone|left|aborted|cancell?ed)$/.test(client ?? '');
@@ -97,21 +98,24 @@ export class AccessRows {
       textOf(this.#value('flag')) ??
       (gone ? 'client-left' : undefined) ??
       (details === 'via_upstream' ? undefined : details);
-    row.service = textOf(this.#value('service'));
+    row.service = textOf(this.#value('service')) ?? group;
     row.worker = textOf(this.#value('worker'));
     row.route = this.#route();
   }
 
   #replica(): string | undefined {
     const name = replicaOf(lastOf(this.#value('replica')));
-    if (name === undefined) {
-      const host = textOf(this.#value('service'));
-      return host !== undefined && address.test(host) ? host : undefined;
-    }
-    // nginx writes the name of the group where an address would stand when no server could be chosen.
-    const isGroup =
-      this.program === 'nginx' && !/:\d+$|^unix:/.test(name) && upstreamKey.test(this.#found.get('replica')?.key ?? '');
-    return isGroup ? undefined : name;
+    if (name !== undefined) return name;
+    const host = textOf(this.#value('service'));
+    return host !== undefined && address.test(host) ? host : undefined;
+  }
+
+  /** nginx writes the name of the group where an address would stand when no server could be chosen. */
+  #group(): string | undefined {
+    const found = this.#found.get('replica');
+    if (this.program !== 'nginx' || !upstreamKey.test(found?.key ?? '')) return undefined;
+    const name = textOf(lastOf(found?.value));
+    return name === undefined || /:\d+$|^unix:/.test(name) ? undefined : name;
   }
 
   #route(): string | undefined {

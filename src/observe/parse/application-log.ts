@@ -12,10 +12,16 @@ const level = /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|
 const logfmt = /(?:^|\s)(?:time|ts|t)=("[^"]*"|\S+)(?=\s).*\b(?:level|lvl)=(\w+)/;
 const bracketed = /\(((?:[a-z_]+=[\d.]+(?:, |(?=\))))+)\)/i;
 
+/** Who was not reached. */
+const peer = /\b(?:dial (?:tcp|udp)|connect(?:ing|ion)? to|lookup)\s+([\w.-]+(?::\d+)?)/i;
+
 export const applicationLog: LineFormat = {
   kind: 'lines',
   name: 'application log',
-  recognise: (head) => 0.5 * shareOfLines(head, (line) => partsOf(line) !== undefined),
+  recognise(head) {
+    const share = shareOfLines(head, (line) => partsOf(line) !== undefined);
+    return share === 0 ? 0 : 0.2 + 0.35 * share;
+  },
   open: applicationLogReader,
 };
 
@@ -59,7 +65,15 @@ function applicationLogReader(sink: Sink): LineReader {
       const parts = partsOf(text);
       if (parts === undefined) return false;
       const code = messageCode(parts.text) ?? `log-${parts.level}`;
-      sink.message({ program: 'application', atMs: parts.atMs, code, text: parts.text, line: number });
+      const subject = peer.exec(parts.text)?.[1];
+      sink.message({
+        program: 'application',
+        atMs: parts.atMs,
+        code,
+        ...(subject === undefined ? {} : { subject }),
+        text: parts.text,
+        line: number,
+      });
       const numbers = bracketed.exec(parts.text);
       if (numbers !== null && parts.atMs !== undefined) state(parts.text, numbers[1] ?? '', parts.atMs);
       return true;

@@ -75,7 +75,7 @@ function examplesOf(head: string): JsonPair[][] {
 /** What a line of JSON has under one key, objects flattened. */
 export type JsonPair = readonly [string, string | number | boolean];
 
-/** The pairs of one line, flattened and without nulls and lists; undefined when it is no JSON object. */
+/** The pairs of one line, flattened, lists of scalars as one text, without nulls; undefined when it is no JSON object. */
 export function pairsOf(line: string): JsonPair[] | undefined {
   const at = line.indexOf('{');
   const value = at === -1 ? undefined : parseJson(at === 0 ? line : line.slice(at));
@@ -92,8 +92,9 @@ function flatten(value: object, prefix: string, pairs: JsonPair[], depth: number
     if (typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean') {
       const known = prefix === '' || fieldOf(whole) !== undefined || fieldOf(key) === undefined;
       pairs.push([known ? whole : key, found]);
-    } else if (found !== null && typeof found === 'object' && !Array.isArray(found) && depth < 4) {
-      flatten(found, whole, pairs, depth + 1);
-    }
+    } else if (Array.isArray(found)) {
+      if (found.every((item) => typeof item === 'string' || typeof item === 'number'))
+        pairs.push([whole, found.join()]);
+    } else if (found !== null && typeof found === 'object' && depth < 4) flatten(found, whole, pairs, depth + 1);
   }
 }

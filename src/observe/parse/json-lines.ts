@@ -29,7 +29,6 @@ const subjectKeys = [
   'subject',
   'ip',
   'deployment',
-  'version',
 ];
 const textKeys = ['msg', 'message', 'error', 'err', 'log', 'text'];
 

@@ -102,7 +102,7 @@ function writeEndpoints(
 ): void {
   const write = writer(sink, program, scope, object);
   write('upstream.endpoints', ready.length, object);
-  write('upstream.endpoint-list', ready.join(), object);
+  if (ready.length > 0) write('upstream.endpoint-list', ready.join(), object);
   for (const address of [...ready, ...others]) sink.hints.addresses.add(address);
   for (const endpoint of ready)
     sink.sample('endpoint_healthy', { scope, endpoint }, 1, { type: 'gauge', line: object.line });

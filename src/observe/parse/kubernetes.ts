@@ -44,7 +44,7 @@ export const kubernetes: WholeFormat = {
   name: 'Kubernetes objects',
   early: true,
   recognise(head) {
-    const kind = /^[\s{,-]*["']?kind["']?\s*:\s*["']?([A-Z]\w+)/m.exec(head)?.[1];
+    const kind = /(?:^|[\s{,])["']?kind["']?\s*:\s*["']?([A-Z]\w+)/m.exec(head)?.[1];
     if (kind === undefined || /^\s*\{.*\}\s*\n\s*\{/.test(firstLines(head, 2).join('\n'))) return 0;
     const versioned = /["']?apiVersion["']?\s*:\s*["']?[\w./-]+/.test(head);
     if (versioned) return 0.97;

@@ -237,11 +237,16 @@ function readUpstream(group: NginxDirective, sink: Sink): void {
   if (policy?.name === 'ip_hash') write('balance.sticky', 'client-ip', policy);
   const zone = find([block], 'zone');
   write('balance.shared-state', zone !== undefined, zone);
-  readGroupServers(block, write);
+  const name = group.words[0] ?? '';
+  readGroupServers(block, write, (server) => writer(sink, `server ${name}/${server.words[0] ?? ''}`, server.line));
   readPool(block, write);
 }
 
-function readGroupServers(block: readonly NginxDirective[], write: Write): void {
+function readGroupServers(
+  block: readonly NginxDirective[],
+  write: Write,
+  own: (server: NginxDirective) => Write,
+): void {
   const servers = block.filter((one) => one.name === 'server');
   const [first] = servers;
   if (first === undefined) return;
@@ -256,16 +261,40 @@ function readGroupServers(block: readonly NginxDirective[], write: Write): void 
     const marked = servers.filter((one) => one.words.includes(word));
     if (marked.length > 0) write(key, marked.length, marked[0]);
   }
-  const limited = (name: string): NginxDirective | undefined =>
-    servers.find((one) => parameter(one, name) !== undefined);
-  const fails = limited('max_fails');
-  write('upstream.max-fails', Number(parameter(fails, 'max_fails') ?? 1), fails);
-  const timeout = limited('fail_timeout');
-  write('upstream.fail-timeout', parseSeconds(parameter(timeout, 'fail_timeout')) ?? 10, timeout);
-  const conns = limited('max_conns');
-  if (conns !== undefined) write('upstream.endpoint-max-requests', Number(parameter(conns, 'max_conns')), conns);
-  const slow = limited('slow_start');
-  if (slow !== undefined) write('balance.slow-start', parseSeconds(parameter(slow, 'slow_start')), slow);
+  for (const limit of limits) writeLimit(servers, limit, write, own);
+}
+
+interface Limit {
+  readonly key: SettingKey;
+  readonly name: string;
+  /** What binds a server that does not say; undefined: nothing. */
+  readonly otherwise: number | undefined;
+}
+
+const limits: readonly Limit[] = [
+  { key: 'upstream.max-fails', name: 'max_fails', otherwise: 1 },
+  { key: 'upstream.fail-timeout', name: 'fail_timeout', otherwise: 10 },
+  { key: 'upstream.endpoint-max-requests', name: 'max_conns', otherwise: undefined },
+  { key: 'balance.slow-start', name: 'slow_start', otherwise: undefined },
+];
+
+/** One statement for the group where all its servers agree, else one for each server. */
+function writeLimit(
+  servers: readonly NginxDirective[],
+  { key, name, otherwise }: Limit,
+  write: Write,
+  own: (server: NginxDirective) => Write,
+): void {
+  const values = servers.map((server) => parseSeconds(parameter(server, name)));
+  const written = servers.find((server) => parameter(server, name) !== undefined);
+  if (values.every((value) => value === values[0])) {
+    write(key, values[0] ?? otherwise, written);
+    return;
+  }
+  for (const [index, server] of servers.entries()) {
+    const value = values[index];
+    own(server)(key, value ?? otherwise, value === undefined ? undefined : server);
+  }
 }
 
 function readPool(block: readonly NginxDirective[], write: Write): void {

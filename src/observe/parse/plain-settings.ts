@@ -11,7 +11,7 @@
 import type { SettingKey } from '../../record.ts';
 import { firstLines, type WholeFormat } from './format.ts';
 import { healthOf } from './plain-table.ts';
-import { parseNumber } from './quantities.ts';
+import { parseNumber, parseSeconds } from './quantities.ts';
 import { placeOf } from './readings.ts';
 import { matterOf, type Matter, settingOf, wordsOf } from './setting-words.ts';
 import type { Sink } from './sink.ts';
@@ -114,24 +114,30 @@ class PlainReader {
     if (this.#matter === 'load') this.#impliedModel(tree, scalars);
   }
 
-  read(tree: Tree, path: string): void {
-    if (tree.kind === 'scalar') this.#scalar(tree, path);
+  read(tree: Tree, path: string, implied = false): void {
+    if (tree.kind === 'scalar') this.#scalar(tree, path, this.#scope, implied);
     else if (tree.kind === 'list') this.#list(tree, path);
+    else if (tree.entries.has('executor')) this.#scenario(tree, path);
     else if (!this.#isHealth(tree, path) && !this.#isEndpoints(tree, path)) {
-      this.#duration(tree, path);
-      for (const [name, inner] of tree.entries) this.read(inner, path === '' ? name : `${path}.${name}`);
+      // Somebody notes beside a value that nobody had set it.
+      const said = [...tree.entries].find(([name]) => /^(?:set-)?explicit(?:ly)?$/.test(wordsOf(name)))?.[1];
+      const unset = said?.kind === 'scalar' && said.value === false;
+      for (const [name, inner] of tree.entries) {
+        if (inner === said) this.#sink.understood();
+        else this.read(inner, path === '' ? name : `${path}.${name}`, unset);
+      }
     }
   }
 
-  #scalar(tree: ScalarTree, path: string): void {
+  #scalar(tree: ScalarTree, path: string, scope: string, implied: boolean): void {
     const found = settingOf(path, tree.value, this.#matter) ?? this.#bareTimeout(tree, path);
     const { line } = tree;
     if (found !== undefined) {
-      this.#sink.setting({ program: this.#program, scope: this.#scope, ...found, line });
+      this.#sink.setting({ program: this.#program, scope, ...found, implied, line });
       this.#sink.understood();
       return;
     }
-    const value = typeof tree.value === 'boolean' ? Number(tree.value) : parseNumber(tree.value);
+    const value = parseNumber(tree.value);
     if (value !== undefined) {
       this.#sink.sample(sampleName(path), {}, value, { line });
       this.#sink.understood();
@@ -144,21 +150,29 @@ class PlainReader {
     if (!/^timeout(?:-(?:ms|s|sec|seconds|millis))?$/.test(wordsOf(name))) return undefined;
     const tries = [...this.#names].some((word) => /attempts|retries|tries/.test(word));
     const found = settingOf(`request-${name}`, tree.value, 'program');
-    return found === undefined
-      ? undefined
-      : { key: tries ? 'route.per-try-timeout' : 'downstream.request-timeout', value: found.value };
+    if (found === undefined) return undefined;
+    return { key: tries ? 'route.per-try-timeout' : 'downstream.request-timeout', value: found.value };
   }
 
-  /** k6 counts a rate per `timeUnit`. */
-  #duration(tree: MapTree, path: string): void {
-    const executor = textAt(tree, 'executor');
-    if (executor === undefined) return;
-    const setting = {
-      program: this.#program,
-      scope: path === '' ? this.#scope : path,
-      line: under(tree, 'executor')?.line,
-    };
-    this.#sink.setting({ ...setting, key: 'load.model', value: executor.includes('arrival-rate') ? 'open' : 'closed' });
+  /** A scenario of k6: its executor says whether the loop is closed, and a rate is counted per `timeUnit`. */
+  #scenario(tree: MapTree, path: string): void {
+    const scope = path.replace(/^.*\./, '') || this.#scope;
+    const executor = under(tree, 'executor');
+    const model = textAt(tree, 'executor')?.includes('arrival-rate') === true ? 'open' : 'closed';
+    const setting = { program: this.#program, scope };
+    this.#sink.setting({ ...setting, key: 'load.model', value: model, line: executor?.line });
+    this.#sink.understood();
+    const unit = parseSeconds(textAt(tree, 'timeUnit') ?? '1s') ?? 1;
+    for (const [name, inner] of tree.entries) {
+      if (name === 'executor' || name === 'timeUnit') continue;
+      if (inner.kind !== 'scalar') this.read(inner, `${path}.${name}`);
+      else if (name === 'rate') {
+        const rate = parseNumber(inner.value);
+        if (rate !== undefined)
+          this.#sink.setting({ ...setting, key: 'load.rate', value: rate / unit, line: inner.line });
+        this.#sink.understood();
+      } else this.#scalar(inner, `${path}.${name}`, scope, false);
+    }
   }
 
   #impliedModel(tree: Tree, scalars: readonly FoundScalar[]): void {
@@ -264,7 +278,7 @@ class PlainReader {
       if (inner.kind === 'scalar' && typeof inner.value === 'string' && key !== name) labels[key] = inner.value;
     }
     for (const [key, inner] of row.entries) {
-      if (key === name) continue;
+      if (key === name || key === 'pid') continue;
       const value = inner.kind === 'scalar' && typeof inner.value !== 'string' ? inner.value : undefined;
       if (value !== undefined)
         this.#sink.sample(sampleName(`${table}.${key}`), labels, Number(value), { line: inner.line });

@@ -90,7 +90,7 @@ function readRows(names: readonly string[], rows: readonly Row[], sink: Sink): v
   const values = names.findIndex((name) => /^value$/i.test(name));
   if (settings !== -1 && values !== -1 && names.length <= 3 && readSettings(settings, values, rows, sink)) return;
   const numeric = names.map((_, index) => index !== time && rows.every((row) => isNumberOrEmpty(cell(row, index))));
-  const labelled = labelColumns(names, numeric, time);
+  const labelled = labelColumns(names, rows, numeric, time);
   const columns = names.flatMap((_, index) => (numeric[index] === true && !labelled.includes(index) ? [index] : []));
   const labelsOf = (row: Row): Record<string, string> =>
     Object.fromEntries(labelled.map((index) => [names[index] ?? '', cell(row, index)]));
@@ -98,12 +98,21 @@ function readRows(names: readonly string[], rows: readonly Row[], sink: Sink): v
   else writeSeries(names, rows, columns, time, labelsOf, sink);
 }
 
-/** Words are labels, and so are numbers that only name a row. */
-function labelColumns(names: readonly string[], numeric: readonly boolean[], time: number): number[] {
+/** Words are labels, and so are whole numbers that only name a row, each another. */
+function labelColumns(
+  names: readonly string[],
+  rows: readonly Row[],
+  numeric: readonly boolean[],
+  time: number,
+): number[] {
   const identifies = /^(?:pid|tid|id|worker|cpu|core|port|conn|connection|thread|shard|partition|user|vu)(?:_?id)?$/i;
-  const words = names.flatMap((_, index) => (index !== time && numeric[index] !== true ? [index] : []));
-  const numbers = names.flatMap((name, index) => (numeric[index] === true && identifies.test(name) ? [index] : []));
-  return [...words, ...numbers];
+  return names.flatMap((name, index) => {
+    if (index === time) return [];
+    if (numeric[index] !== true) return [index];
+    const cells = rows.map((row) => row.cells[index] ?? '');
+    const distinct = new Set(cells).size === cells.length && cells.every((cell) => /^\d+$/.test(cell));
+    return identifies.test(name) && distinct ? [index] : [];
+  });
 }
 
 function writeSamples(

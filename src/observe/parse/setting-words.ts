@@ -218,7 +218,12 @@ const rules: readonly Rule[] = [
   { pattern: /(?:^|-)healthy-threshold(?:-count)?$/, key: 'health.rise', kind: 'count' },
   { pattern: /(?:^|-)health-shares-workers$/, key: 'health.shares-workers', kind: 'truth' },
   // Deployment
-  { pattern: /(?:^|-)(?:replicas|replica-count|instances|instance-count)$/, key: 'replicas.count', kind: 'count' },
+  {
+    pattern:
+      /^(?!(?:.*-)?(?:min|max|current|desired|ready|available)-)(?:.*-)?(?:replicas|replica-count|instances|instance-count)$/,
+    key: 'replicas.count',
+    kind: 'count',
+  },
   { pattern: /(?:^|-)(?:pre-stop-sleep|prestop-sleep)$/, key: 'rollout.pre-stop-sleep', kind: 'duration' },
   { pattern: /(?:^|-)termination-grace(?:-period)?$/, key: 'rollout.termination-grace', kind: 'duration' },
   { pattern: /(?:^|-)cpu-limit$/, key: 'cpu.limit', kind: 'cores' },
@@ -228,6 +233,7 @@ const rules: readonly Rule[] = [
 /** The words of a name: `keepAliveTimeout_ms` → `keep-alive-timeout-ms`. */
 export function wordsOf(name: string): string {
   return name
+    .replace('VU', 'Vu')
     .replaceAll(/([a-z\d])([A-Z])/g, '$1-$2')
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
     .replaceAll(/[^A-Za-z\d]+/g, '-')
