@@ -1,0 +1,312 @@
+// The receiver closes an idle connection in the moment in which the sender uses it again.
+
+import type { RequestTable, SettingFact } from '../../../record.ts';
+import { percent } from '../../wording.ts';
+import { claim, type DossierTheory } from '../theory.ts';
+import { flagOf, medianOf, rowsWhere, type View } from '../view.ts';
+import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
+
+export const keepaliveRace: DossierTheory = {
+  slug: 'keepalive-race',
+  title: 'Keep-alive race: the receiver closes first',
+  mechanism:
+    'A proxy keeps connections to a server open for the next request, the server closes them when they were idle for a while. ' +
+    'Where the server’s patience is the shorter one, sooner or later a request is sent in the moment of closing and is ' +
+    'reset: a failure at once, with nothing in the server’s log, after a pause in the traffic. It is worst when there is ' +
+    'little to do.',
+  refutedBy:
+    'A sender that gives connections up before the receiver does, or failures that took time or were answered.',
+  provedBy:
+    'Failures without an answer and without delay that come after the receiver’s idle time, or a count of connections ' +
+    'closed under a request that equals the failures, or both idle times in the wrong order with no traffic needed.',
+  lookAlikes: [
+    'drain-race',
+    'an application that answers with errors',
+    'a target that cannot be reached',
+    'overload-open-loop',
+  ],
+  fix: 'The sender must give up first: its idle timeout below the receiver’s keep-alive time (and that below the header timeout of the receiver). Retry resets of idempotent requests on a fresh connection.',
+  decidedBy:
+    'the idle timeout of the side that sends and the keep-alive time of the side that receives, and for each failure how long the connection had been idle',
+  explains: [],
+
+  examine(view) {
+    const pair = raceOf(view);
+    const resets = resetsOf(view);
+    const pooled = view.setting('upstream.keepalive-connections');
+    if (pair === undefined && resets === undefined) return undefined;
+    const receiver = pair === undefined ? undefined : Number(pair.receiver.value);
+    const pauses = resets === undefined ? undefined : pausesOf(resets, receiver);
+    const closed = view.total((name) => name.endsWith('destroy_remote_with_active_rq'));
+    const failed = failuresOf(view);
+    const told = view.messages('upstream-reset', 'upstream-closed-early');
+    const bare = isBare(view);
+    return {
+      basis: resets === undefined && told.length === 0 && (closed?.value ?? 0) === 0 ? 'configured' : 'seen',
+      claims: [
+        claim('The side that sends keeps idle connections longer than the side that receives.', {
+          bearing: 'necessary',
+          predicted: receiver === undefined ? 'longer than the receiver' : `at least ${sayTime(receiver)}`,
+          refutes: 'a sender that gives up first',
+          seen:
+            pair === undefined
+              ? undefined
+              : {
+                  text: `${sayDurationSetting(pair.sender)}; ${sayDurationSetting(pair.receiver)}`,
+                  holds: Number(pair.sender.value) >= Number(pair.receiver.value),
+                  origins: [pair.sender.origin, pair.receiver.origin],
+                },
+          missing: 'the idle timeout of the sender and the keep-alive time of the receiver',
+        }),
+        claim('Connections are kept for later requests at all.', {
+          bearing: 'necessary',
+          predicted: 'a pool of at least one connection',
+          refutes: 'a new connection for every request',
+          seen:
+            pooled === undefined || pair?.sender.program !== pooled.program
+              ? undefined
+              : { text: sayDurationSetting(pooled), holds: pooled.value !== 0, origins: [pooled.origin] },
+          missing: 'whether the sender pools connections',
+        }),
+        claim('Some failures have no answer of the receiver and take no time.', {
+          bearing: 'necessary',
+          predicted: 'failures below 0.1 s that the receiver never answered',
+          refutes: 'only failures that were answered or that took time',
+          seen:
+            resets === undefined
+              ? failed === 0
+                ? undefined
+                : { text: `${failed} failures, none of them such`, holds: false }
+              : {
+                  text: `${sayPart(resets.rows.length, resets.failures)} of the failures, the slowest after ${sayTime(resets.slowest)}`,
+                  holds: true,
+                  origins: [resets.table.origin],
+                },
+          missing: 'an access log with durations and the upstream’s own status',
+        }),
+        claim('They come where a connection had been idle for as long as the receiver waits.', {
+          bearing: 'sufficient',
+          predicted:
+            receiver === undefined
+              ? 'all after pauses of one length, hardly any success there'
+              : `after at least ${sayTime(receiver)} without a request`,
+          refutes: 'failures in the middle of traffic',
+          seen:
+            pauses === undefined
+              ? undefined
+              : { text: pauses.text, holds: pauses.holds, origins: resets === undefined ? [] : [resets.table.origin] },
+          missing: 'for each failure, how long the connection had been idle',
+        }),
+        claim('The proxy counted connections that the other side closed under a request.', {
+          bearing: 'sufficient',
+          predicted:
+            failed === 0 ? 'at least one' : `${resets?.rows.length ?? failed}, as many as failures without an answer`,
+          refutes: 'none, or another number',
+          seen:
+            closed === undefined || pair === undefined
+              ? undefined
+              : {
+                  text: `${closed.value} (${closed.name})`,
+                  holds:
+                    closed.value > 0 &&
+                    (resets === undefined ||
+                      Math.abs(closed.value - resets.rows.length) <= 0.2 * resets.rows.length + 1),
+                  origins: closed.origins,
+                },
+          missing: 'the proxy’s count of connections closed with a request under way',
+        }),
+        claim('The proxy was reset while it waited for the first byte of an answer.', {
+          bearing: pair === undefined ? 'supporting' : 'sufficient',
+          predicted: 'resets or early ends, no timeouts',
+          refutes: 'none',
+          seen:
+            told.length === 0 || view.messages('no-live-upstreams', 'upstream-refused').length > 0
+              ? undefined
+              : {
+                  text: `${told.length} in its error log`,
+                  holds: true,
+                  origins: told.slice(0, 2).map((one) => one.origin),
+                },
+          missing: 'the proxy’s error log',
+        }),
+        claim('The two idle times alone are in the wrong order.', {
+          bearing: 'sufficient',
+          predicted:
+            receiver === undefined ? 'both written or implied' : `a sender with less than ${sayTime(receiver)}`,
+          refutes: 'the right order',
+          seen:
+            pair === undefined || !bare
+              ? undefined
+              : {
+                  text: sayDurationSetting(pair.sender),
+                  holds: Number(pair.sender.value) >= Number(pair.receiver.value),
+                },
+          missing: 'both idle times; where there is traffic, it decides',
+        }),
+      ],
+      culprit:
+        pair === undefined
+          ? undefined
+          : `${ownerOf(pair.receiver)} ${nativeName(pair.receiver)} ${sayTime(Number(pair.receiver.value))} below ${ownerOf(pair.sender)} ${nativeName(pair.sender)} ${sayTime(Number(pair.sender.value))}`,
+      sentence:
+        pair === undefined
+          ? 'Requests fail at once, without an answer, after pauses in the traffic: they were sent on connections that the other side was closing.'
+          : `${ownerOf(pair.receiver)} closes idle connections after ${sayTime(Number(pair.receiver.value))}, ${ownerOf(pair.sender)} uses them for ${sayTime(Number(pair.sender.value))}: a request that is sent in between is reset.`,
+      arithmetic: [
+        ...(pair === undefined
+          ? []
+          : [
+              `sender ${sayTime(Number(pair.sender.value))} ≥ receiver ${sayTime(Number(pair.receiver.value))}; it must be <`,
+            ]),
+        ...(pauses === undefined ? [] : [pauses.text]),
+      ],
+    };
+  },
+};
+
+interface Race {
+  readonly sender: SettingFact;
+  readonly receiver: SettingFact;
+}
+
+/** One hop: who sends over a pool, and who receives. Of several hops the worst. */
+function raceOf(view: View): Race | undefined {
+  const numbers = (setting: SettingFact): boolean => typeof setting.value === 'number';
+  const senders = view.settings('upstream.idle-timeout').filter(numbers);
+  // A balancer that has one idle timeout for both sides is a sender too.
+  const balancers = view
+    .settings('downstream.idle-timeout')
+    .filter((one) => numbers(one) && /load.?balancer|ingress|service/i.test(one.scope));
+  const receivers = view.settings('downstream.keepalive-timeout', 'downstream.idle-timeout').filter(numbers);
+  const pairs = [...senders, ...balancers].flatMap((sender) =>
+    receivers
+      .filter(
+        (one) => one.origin.file !== sender.origin.file && !(one.program === sender.program && one.program !== 'nginx'),
+      )
+      // Behind a zero keep-alive every connection is closed after its answer, and the sender is told so.
+      .filter((one) => Number(one.value) > 0)
+      .map((receiver) => ({ sender, receiver })),
+  );
+  return pairs.toSorted((one, other) => margin(one) - margin(other))[0];
+}
+
+function margin({ sender, receiver }: Race): number {
+  return Number(receiver.value) / Math.max(1e-9, Number(sender.value));
+}
+
+interface Resets {
+  readonly table: RequestTable;
+  readonly rows: readonly number[];
+  readonly failures: number;
+  readonly slowest: number;
+}
+
+/** Failures that the upstream never answered and that took no time, of the log that has most of them. */
+function resetsOf(view: View): Resets | undefined {
+  const found = view.tables.flatMap((table): Resets[] => {
+    const failures = rowsWhere(table, (row) => (table.status[row] ?? -1) >= 500 || /\bUC\b/.test(flagOf(table, row)));
+    const rows = failures.filter((row) => isReset(table, row));
+    if (rows.length === 0) return [];
+    return [
+      { table, rows, failures: failures.length, slowest: Math.max(...rows.map((row) => table.seconds[row] ?? 0)) },
+    ];
+  });
+  return found.toSorted((one, other) => other.rows.length - one.rows.length)[0];
+}
+
+const resetFlag = /\bUC\b|upstream_reset_before_response_started|connection_termination|backend_connection_closed|^SH/;
+/** Ends that have another name: refused, overflow, nobody to ask, a timeout. */
+const otherFlag =
+  /\b(?:UO|UH|UF|UT|NR|RL|LH|FI)\b|^(?:s|S[CDL]|P|L|R|D|K|c|C)|overflow|no_healthy|no-target|not-reached/;
+
+function isReset(table: RequestTable, row: number): boolean {
+  const flag = flagOf(table, row);
+  const seconds = table.seconds[row] ?? Number.NaN;
+  if (!(seconds < 0.1)) return false;
+  if (resetFlag.test(flag)) return true;
+  if (otherFlag.test(flag)) return false;
+  // Without a word from the proxy: somebody was asked (or the log does not say whom), and nobody answered.
+  const tellsAnswers =
+    table.upstreamStatus.some((status) => status >= 0) || table.upstreamSeconds.some((one) => !Number.isNaN(one));
+  const tellsReplicas = table.replicas.length > 0;
+  const asked = !tellsReplicas || (table.replica[row] ?? -1) >= 0;
+  const answered =
+    (table.upstreamStatus[row] ?? -1) >= 0 ||
+    (!Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN) &&
+      (table.upstreamStatus[row] ?? -1) < 0 &&
+      !tellsStatus(table));
+  return tellsAnswers && asked && !answered;
+}
+
+function tellsStatus(table: RequestTable): boolean {
+  return table.upstreamStatus.some((status) => status >= 0);
+}
+
+function failuresOf(view: View): number {
+  return view.tables.reduce(
+    (sum, table) => sum + rowsWhere(table, (row) => (table.status[row] ?? -1) >= 500).length,
+    0,
+  );
+}
+
+/**
+ * How long it had been quiet before each failure: at the same replica where the log names it, else altogether. A burst counts
+ * with its first, as all pooled connections had been idle alike.
+ */
+function pausesOf(
+  resets: Resets,
+  receiver: number | undefined,
+): { readonly text: string; readonly holds: boolean } | undefined {
+  const { table, rows } = resets;
+  if (!table.startMs.some((at) => !Number.isNaN(at))) return undefined;
+  const gaps = gapsOf(table, rows);
+  const failing = rows.flatMap((row) => gaps.get(row) ?? []);
+  if (failing.length < Math.min(2, rows.length)) return undefined;
+  const bad = new Set(rows);
+  const fine = [...gaps].filter(([row]) => !bad.has(row)).map(([, gap]) => gap);
+  const least = receiver ?? 0.98 * Math.min(...failing);
+  const late = failing.filter((gap) => gap >= least * 0.98).length;
+  // Successes just beyond that time would be luck; long after it the connection is a new one.
+  const lucky = fine.filter((gap) => gap >= least * 0.98 && gap <= least * 1.1).length;
+  const usual = medianOf(fine) ?? 0;
+  const together = late >= 0.8 * failing.length;
+  const rare = late > lucky;
+  const known = receiver !== undefined || (failing.length >= 3 && least > 4 * usual && least >= 1);
+  return {
+    text: `${late} of ${failing.length} after at least ${sayTime(Math.min(...failing.filter((gap) => gap >= least * 0.98), Number.POSITIVE_INFINITY))} of quiet; ${lucky} of ${fine.length} successes there, usually ${sayTime(usual)} (${percent(late / failing.length)})`,
+    holds: together && rare && known,
+  };
+}
+
+/** Seconds since the end of the request before, row by row; within a burst those of its first. */
+function gapsOf(table: RequestTable, failing: readonly number[]): Map<number, number> {
+  const gaps = new Map<number, number>();
+  const named = failing.every((row) => (table.replica[row] ?? -1) >= 0) && table.replicas.length > 0;
+  const order = rowsWhere(table, (row) => !Number.isNaN(table.startMs[row] ?? Number.NaN)).toSorted(
+    (one, other) => (table.startMs[one] ?? 0) - (table.startMs[other] ?? 0),
+  );
+  const bad = new Set(failing);
+  const last = new Map<number, { endMs: number; gap: number; failing: boolean }>();
+  for (const row of order) {
+    const key = named ? (table.replica[row] ?? -1) : 0;
+    const startMs = table.startMs[row] ?? 0;
+    const before = last.get(key);
+    const gap = before === undefined ? undefined : Math.max(0, (startMs - before.endMs) / 1000);
+    const burst = before !== undefined && before.failing && bad.has(row) && gap !== undefined && gap < 1;
+    const own = burst ? before.gap : gap;
+    if (own !== undefined) gaps.set(row, own);
+    const seconds = table.seconds[row] ?? Number.NaN;
+    last.set(key, {
+      endMs: startMs + (Number.isNaN(seconds) ? 0 : seconds * 1000),
+      gap: own ?? 0,
+      failing: bad.has(row),
+    });
+  }
+  return gaps;
+}
+
+/** Nothing but settings: then they are all there is to judge. */
+function isBare(view: View): boolean {
+  const { requests, samples, results, messages, series } = view.dossier;
+  return requests.length + samples.length + results.length + messages.length + series.length === 0;
+}

@@ -1,0 +1,92 @@
+// What a load generator said, put into numbers that can be compared: what it was asked for, what it reached, who made it fall short.
+
+import type { LoadResultFact, Origin } from '../../record.ts';
+import type { View } from './view.ts';
+
+export interface LoadRun {
+  readonly name: string;
+  readonly tool: string;
+  /** Requests a second: asked for, reached. */
+  readonly planned: number | undefined;
+  readonly achieved: number | undefined;
+  readonly seconds: number | undefined;
+  /** Users or connections: used at most, allowed at most. */
+  readonly used: number | undefined;
+  readonly allowed: number | undefined;
+  readonly dropped: number | undefined;
+  readonly requests: number | undefined;
+  readonly failed: number | undefined;
+  /** Share of requests that failed, 0–1. */
+  readonly failedShare: number | undefined;
+  readonly mean: number | undefined;
+  readonly median: number | undefined;
+  readonly p99: number | undefined;
+  readonly max: number | undefined;
+  readonly uncorrected: Readonly<Record<string, number>> | undefined;
+  readonly closed: boolean;
+  readonly result: LoadResultFact;
+  readonly origin: Origin;
+}
+
+/** Tools that have no rate: each connection asks again when it has its answer. */
+const closedTools = /^(?:wrk|ab|hey|siege|bombardier|oha|autocannon|h2load|locust|jmeter)$/;
+
+/** One entry for each result. Settings of the generator apply to all of its runs. */
+export function runsOf(view: View): LoadRun[] {
+  const model = view.text('load.model');
+  return view.results.map((result): LoadRun => {
+    const rate = result.plannedRatePerSecond ?? view.number('load.rate');
+    const seconds = result.seconds ?? view.number('load.seconds');
+    const requests = result.requests;
+    const failed = result.errors ?? failedOf(result);
+    return {
+      name: result.run,
+      tool: result.tool,
+      planned: rate,
+      achieved:
+        result.ratePerSecond ?? (requests === undefined || seconds === undefined ? undefined : requests / seconds),
+      seconds,
+      used: result.users ?? result.connections ?? view.number('load.users') ?? view.number('load.connections'),
+      allowed: result.usersMax ?? view.number('load.users-max'),
+      dropped: result.dropped,
+      requests,
+      failed,
+      failedShare: failed === undefined || requests === undefined || requests === 0 ? undefined : failed / requests,
+      mean: result.latency?.['mean'],
+      median: result.latency?.['0.5'],
+      p99: result.latency?.['0.99'],
+      max: result.latency?.['1'],
+      uncorrected: result.uncorrected,
+      closed: model === 'closed' || (model === undefined && rate === undefined && closedTools.test(result.tool)),
+      result,
+      origin: result.origin,
+    };
+  });
+}
+
+function failedOf(result: LoadResultFact): number | undefined {
+  if (result.statuses === undefined) return undefined;
+  return Object.entries(result.statuses).reduce((sum, [status, count]) => sum + (/^[23]/.test(status) ? 0 : count), 0);
+}
+
+/** How busy the processors were, 0–1, where somebody measured it: of what is served, not of the generator. */
+export function serverCpu(
+  view: View,
+): { readonly value: number; readonly text: string; readonly origins: readonly Origin[] } | undefined {
+  const found = view.greatest((name, labels) => isShare(name) && !isGenerator(JSON.stringify(labels)));
+  if (found === undefined || found.value < 0) return undefined;
+  const value = found.value > 1.5 ? found.value / 100 : found.value;
+  return { value, text: `${found.name} ${(value * 100).toFixed(1)} %`, origins: found.origins };
+}
+
+function isShare(name: string): boolean {
+  return (
+    /cpu\w*(ratio|utili[sz]ation|percent|share|usage_ratio|pct)$|^cpu$|host_cpu$/.test(name) &&
+    !/limit|request|throttl/.test(name)
+  );
+}
+
+/** Names that speak of who makes the load. */
+export function isGenerator(text: string): boolean {
+  return /k6|wrk|locust|jmeter|vegeta|gatling|artillery|load.?gen|generator|tester|\bhey\b|\bab\b|siege/i.test(text);
+}

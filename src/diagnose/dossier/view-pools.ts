@@ -1,0 +1,190 @@
+// Client-side pools: how many connections, how many in use, how many wait for one and for how long they may. The same facts
+// come as metrics under a dozen spellings, as settings, and as what a pool says when nobody got a connection:
+//
+//   Timeout failure stats (total=40, active=40, idle=0, waiting=97)                     Hikari
+//   QueuePool limit of size 5 overflow 10 reached, connection timed out, timeout 30.00  SQLAlchemy
+//   none available[size:100; busy:100; idle:0; lastwait:30000]                          Tomcat
+//   Timed out fetching a new connection … (… timeout: 10, connection limit: 5)          Prisma
+
+import type { Origin, SettingFact } from '../../record.ts';
+import { medianOf, type View } from './view.ts';
+
+export interface PoolReading {
+  readonly size: number | undefined;
+  readonly active: number | undefined;
+  readonly idle: number | undefined;
+  readonly waiting: number | undefined;
+  /** Said because somebody did not get a connection. */
+  readonly failure: boolean;
+  readonly origin: Origin;
+}
+
+export interface Pool {
+  readonly name: string;
+  readonly size: number | undefined;
+  readonly sizeSetting: SettingFact | undefined;
+  readonly acquireTimeout: number | undefined;
+  readonly acquireSetting: SettingFact | undefined;
+  /** Seconds that one use holds a connection. */
+  readonly hold: number | undefined;
+  readonly readings: readonly PoolReading[];
+  /** Uses that got a connection, and those that gave up waiting. */
+  readonly acquired: number | undefined;
+  readonly timedOut: number | undefined;
+  readonly longestWait: number | undefined;
+  readonly origins: readonly Origin[];
+}
+
+/** What the dossier knows of the pool that is in trouble; undefined when nothing speaks of one. */
+export function poolOf(view: View): Pool | undefined {
+  const sizeSetting = view.setting('pool.size');
+  const acquireSetting = view.setting('pool.acquire-timeout');
+  const said = view.dossier.messages.flatMap(({ text, origin }) => saidBy(text, origin) ?? []);
+  const gauges = gaugesOf(view);
+  const readings = [...said.map(({ reading }) => reading), ...gauges.readings];
+  if (sizeSetting === undefined && acquireSetting === undefined && readings.length === 0) return undefined;
+  const sizes = readings.flatMap(({ size }) => size ?? []);
+  const told = said.flatMap(({ timeout }) => timeout ?? []);
+  return {
+    name: gauges.name ?? said.find(({ name }) => name !== undefined)?.name ?? '',
+    size: numberOf(sizeSetting) ?? (sizes.length === 0 ? undefined : Math.max(...sizes)),
+    sizeSetting,
+    acquireTimeout: numberOf(acquireSetting) ?? medianOf(told),
+    acquireSetting,
+    hold: numberOf(view.setting('pool.hold-time')) ?? gauges.hold,
+    readings,
+    acquired: gauges.acquired,
+    timedOut: gauges.timedOut,
+    longestWait: gauges.longestWait,
+    origins: readings.map(({ origin }) => origin).slice(0, 4),
+  };
+}
+
+function numberOf(setting: SettingFact | undefined): number | undefined {
+  return typeof setting?.value === 'number' ? setting.value : undefined;
+}
+
+// ── metrics ──
+
+const ours = /pool|hikaricp|go_sql|jdbc_connections|db_client_connections|pgbouncer|sql_conn|db_conn/;
+const meanings = {
+  size: /(max|limit|size|max_open|capacity)(_?connections?|_?size|_?open)?$/,
+  active: /(acquired|active|in_?use|busy|used|borrowed|checked_?out)(_?connections?)?$/,
+  idle: /idle(_?connections?)?$/,
+  waiting: /(pending|waiting|waiters|queued|wait_queue\w*|pending_requests)(_?threads|_?connections?)?$/,
+  timedOut:
+    /(timeouts?|canceled|cancelled|acquire_canceled|acquire_timeouts?|failed_acquires?|exhausted)(_count)?_total$|timeouts?_count$/,
+  acquired: /(acquire|acquires|acquisitions|acquire_count|checkouts?|borrowed|acquired)(_count)?_total$/,
+  longestWait: /(acquire|wait|acquisition)\w*(seconds_max|seconds)$/,
+  hold: /(usage|use|hold|held)_?(time)?_?seconds(_mean|_avg)?$/,
+} as const;
+
+function gaugesOf(view: View): {
+  readonly name: string | undefined;
+  readonly readings: readonly PoolReading[];
+  readonly hold: number | undefined;
+  readonly acquired: number | undefined;
+  readonly timedOut: number | undefined;
+  readonly longestWait: number | undefined;
+} {
+  const samples = view.dossier.samples.filter(({ name }) => ours.test(name.toLowerCase()));
+  const byReading = Map.groupBy(
+    samples,
+    ({ reading, labels }) => `${reading} ${labels['pool'] ?? labels['service'] ?? ''}`,
+  );
+  const readings = [...byReading.values()].flatMap((own): PoolReading[] => {
+    const value = (pattern: RegExp): number | undefined =>
+      own.find(({ name }) => pattern.test(name.toLowerCase()))?.value;
+    const first = own[0];
+    const size = value(meanings.size);
+    const active = value(meanings.active);
+    const waiting = value(meanings.waiting);
+    if (first === undefined || (active === undefined && waiting === undefined)) return [];
+    return [{ size, active, idle: value(meanings.idle), waiting, failure: false, origin: first.origin }];
+  });
+  const total = (pattern: RegExp): number | undefined =>
+    view.total((name) => ours.test(name) && pattern.test(name))?.value;
+  const holds = samples.filter(
+    ({ name, labels }) => meanings.hold.test(name.toLowerCase()) && (labels['quantile'] ?? '0.5') === '0.5',
+  );
+  const labels = samples[0]?.labels;
+  return {
+    name: labels?.['pool'] ?? labels?.['service'] ?? labels?.['name'],
+    readings,
+    hold: holds[0]?.value ?? meanUse(view),
+    acquired: total(meanings.acquired),
+    timedOut: total(meanings.timedOut),
+    longestWait: view.greatest((name) => ours.test(name) && meanings.longestWait.test(name))?.value,
+  };
+}
+
+function meanUse(view: View): number | undefined {
+  const sum = view.total((name) => ours.test(name) && /(usage|use|hold)\w*_sum$/.test(name));
+  const count = view.total((name) => ours.test(name) && /(usage|use|hold)\w*_count$/.test(name));
+  return sum === undefined || count === undefined || count.value === 0 ? undefined : sum.value / count.value;
+}
+
+// ── what pools say ──
+
+interface Said {
+  readonly reading: PoolReading;
+  readonly timeout: number | undefined;
+  readonly name: string | undefined;
+}
+
+const failing =
+  /time(?:d)? ?out|not available|exhausted|unable to fetch|none available|limit of size|query_wait_timeout|timeout exceeded/i;
+
+function saidBy(text: string, origin: Origin): Said | undefined {
+  const hikari = /\(total=(\d+), active=(\d+), idle=(\d+), waiting=(\d+)\)/.exec(text);
+  const after = /timed? ?out (?:after|in|of) ([\d.]+) ?(ms|s)/i.exec(text);
+  if (hikari !== null) {
+    const [size, active, idle, waiting] = hikari.slice(1).map(Number);
+    return {
+      reading: { size, active, idle, waiting, failure: failing.test(text), origin },
+      timeout: secondsIn(after),
+      name: / - (\S+) - /.exec(text)?.[1],
+    };
+  }
+  const tomcat = /\[size:(\d+); busy:(\d+); idle:(\d+); lastwait:(\d+)\]/.exec(text);
+  if (tomcat !== null) {
+    const [size, active, idle, wait] = tomcat.slice(1).map(Number);
+    return {
+      reading: { size, active, idle, waiting: undefined, failure: true, origin },
+      timeout: (wait ?? 0) / 1000,
+      name: undefined,
+    };
+  }
+  const alchemy =
+    /QueuePool limit of size (\d+) overflow (\d+) reached, connection timed out(?:, timeout ([\d.]+))?/.exec(text);
+  if (alchemy !== null) {
+    const size = Number(alchemy[1]) + Number(alchemy[2]);
+    const timeout = alchemy[3] === undefined ? undefined : Number(alchemy[3]);
+    return {
+      reading: { size, active: size, idle: 0, waiting: undefined, failure: true, origin },
+      timeout,
+      name: undefined,
+    };
+  }
+  const prisma = /connection pool timeout: (\d+), connection limit: (\d+)/.exec(text);
+  if (prisma !== null) {
+    const size = Number(prisma[2]);
+    return {
+      reading: { size, active: size, idle: 0, waiting: undefined, failure: true, origin },
+      timeout: Number(prisma[1]),
+      name: undefined,
+    };
+  }
+  const other =
+    /connection pool (?:is )?(?:has been )?exhausted|timeout waiting for (?:connection from pool|idle object)|connection pool timeout|timeout acquiring a connection|timeout exceeded when trying to connect|query_wait_timeout|pool is probably full/i;
+  if (!other.test(text)) return undefined;
+  return {
+    reading: { size: undefined, active: undefined, idle: undefined, waiting: undefined, failure: true, origin },
+    timeout: secondsIn(after),
+    name: undefined,
+  };
+}
+
+function secondsIn(found: RegExpExecArray | null): number | undefined {
+  return found === null ? undefined : Number(found[1]) * (found[2]?.toLowerCase() === 'ms' ? 0.001 : 1);
+}

@@ -1,0 +1,63 @@
+// Numbers over time, before and after something: what a series was like, when it changed for good, and how steeply it climbs.
+
+import type { SeriesFact } from '../../record.ts';
+import { medianOf } from './view.ts';
+
+/** Values of a series in a stretch of time. */
+export function within(series: SeriesFact, fromMs: number, toMs: number): number[] {
+  return series.values.filter((_, index) => {
+    const at = series.atMs[index] ?? Number.NaN;
+    return at >= fromMs && at < toMs;
+  });
+}
+
+/** The middle of a series in a stretch; undefined where it has fewer than `least` values. */
+export function level(series: SeriesFact | undefined, fromMs: number, toMs: number, least = 2): number | undefined {
+  if (series === undefined) return undefined;
+  const values = within(series, fromMs, toMs);
+  return values.length < least ? undefined : medianOf(values);
+}
+
+/** Growth a second between the first and the last value of a stretch; undefined with fewer than three. */
+export function slope(series: SeriesFact | undefined, fromMs: number, toMs: number): number | undefined {
+  if (series === undefined) return undefined;
+  const points = series.atMs.flatMap((at, index) =>
+    at >= fromMs && at < toMs ? [{ at, value: series.values[index] ?? 0 }] : [],
+  );
+  const first = points[0];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined || points.length < 3) return undefined;
+  return (last.value - first.value) / ((last.at - first.at) / 1000);
+}
+
+export interface Shift {
+  /** The last instant of the old level and the first of the new one. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Where a series changes level most: the cut that leaves the least spread on both sides (absolute deviations from the medians).
+ * Undefined when it is too short or the change is no more than a fifth of the larger level.
+ */
+export function shiftOf(series: SeriesFact): Shift | undefined {
+  const { values, atMs } = series;
+  const least = Math.max(2, Math.floor(values.length / 20));
+  let best: { cost: number; at: number; before: number; after: number } | undefined;
+  for (let at = least; at <= values.length - least; at++) {
+    const left = values.slice(0, at);
+    const right = values.slice(at);
+    const before = medianOf(left) ?? 0;
+    const after = medianOf(right) ?? 0;
+    const cost =
+      left.reduce((sum, one) => sum + Math.abs(one - before), 0) +
+      right.reduce((sum, one) => sum + Math.abs(one - after), 0);
+    if (best === undefined || cost < best.cost) best = { cost, at, before, after };
+  }
+  if (best === undefined) return undefined;
+  if (Math.abs(best.after - best.before) < 0.2 * Math.max(Math.abs(best.after), Math.abs(best.before)))
+    return undefined;
+  return { fromMs: atMs[best.at - 1] ?? 0, toMs: atMs[best.at] ?? 0, before: best.before, after: best.after };
+}
