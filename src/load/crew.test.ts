@@ -5,6 +5,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { test } from 'node:test';
 import { ms, seconds } from '../base.ts';
+import type { EngineChoice } from '../net.ts';
 import type { LoadGroup, LoadPlan, LoadResult, LoadSnapshot } from './contract.ts';
 import { startCrew } from './crew.ts';
 
@@ -19,7 +20,12 @@ interface Loaded {
 }
 
 /** Loads a counting server with three workers until it has served so many requests. */
-async function load(demand: LoadGroup['demand'], requests: number, as: 'thread' | 'process'): Promise<Loaded> {
+async function load(
+  demand: LoadGroup['demand'],
+  requests: number,
+  as: 'thread' | 'process',
+  engine: EngineChoice,
+): Promise<Loaded> {
   let served = 0;
   let enough = (): void => {};
   const servedEnough = new Promise<void>((resolve) => (enough = resolve));
@@ -36,7 +42,7 @@ async function load(demand: LoadGroup['demand'], requests: number, as: 'thread' 
   const group: LoadGroup = { group: 'shop', demand, targets, choice: 'round-robin', timeout: seconds(10) };
   const snapshots: LoadSnapshot[] = [];
   try {
-    const run = await startCrew({ groups: [group], seed: 1 }, { workers: 3, as });
+    const run = await startCrew({ groups: [group], seed: 1 }, { workers: 3, as, engine });
     const looks = setInterval(() => snapshots.push(run.snapshot()), 20);
     await servedEnough;
     clearInterval(looks);
@@ -48,13 +54,13 @@ async function load(demand: LoadGroup['demand'], requests: number, as: 'thread' 
   }
 }
 
-for (const [name, demand, as] of [
-  ['threads of closed users', closed, 'thread'],
-  ['threads of open arrivals', open, 'thread'],
-  ['processes of open arrivals', open, 'process'],
+for (const [name, demand, as, engine] of [
+  ['threads of closed users', closed, 'thread', 'node'],
+  ['threads of open arrivals', open, 'thread', 'auto'],
+  ['processes of open arrivals', open, 'process', 'auto'],
 ] as const) {
   test(`three ${name}: one ledger, equal to what the server counted`, async () => {
-    const { result, snapshots, served } = await load(demand, 150, as);
+    const { result, snapshots, served } = await load(demand, 150, as, engine);
     const ledger = result.ledgers[0];
     assert.equal(ledger?.answered, served);
     assert.equal(ledger?.planned, served + (ledger?.never_sent ?? 0));

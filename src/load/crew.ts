@@ -8,6 +8,7 @@
 // are kept, and the result names the loss among its limits.
 
 import { after, assert, type Duration, formatDuration, type Instant, instantAt, ms, ns } from '../base.ts';
+import type { EngineChoice } from '../net.ts';
 import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
 import { type Hand, type HandKind, newHand } from './hand.ts';
@@ -22,6 +23,8 @@ export interface CrewOptions {
   readonly workers: number;
   /** Threads of this process (the default), or processes, which have each a limit of open files of their own. */
   readonly as?: HandKind;
+  /** Default `auto`. Whoever insists on io_uring where there is none loses its workers, with the reason among the limits. */
+  readonly engine?: EngineChoice;
 }
 
 const round = ms(100);
@@ -49,12 +52,12 @@ class Crew implements LoadRun {
   #lastSnapshot: Instant = instantAt(0);
   #stopping = false;
 
-  constructor(plan: LoadPlan, { workers, as = 'thread' }: CrewOptions) {
+  constructor(plan: LoadPlan, { workers, as = 'thread', engine = 'auto' }: CrewOptions) {
     this.#plan = plan;
-    this.#members = Array.from(
-      { length: workers },
-      (_, index) => new Member({ plan, share: { index, of: workers }, clockStart: this.#clockStart, round }, as, this),
-    );
+    this.#members = Array.from({ length: workers }, (_, index) => {
+      const share = { index, of: workers };
+      return new Member({ plan, share, clockStart: this.#clockStart, round, engine }, as, this);
+    });
   }
 
   get names(): ReplicaNames {

@@ -11,6 +11,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { chooseEngine } from '../net.ts';
 import { withNginx } from './testing/nginx.ts';
 
 interface Measured {
@@ -26,6 +27,7 @@ interface Peer {
 }
 
 const peers: readonly Peer[] = [
+  { name: 'plimsoll, uring', version: () => (uringWorks() ? process.version : undefined), run: ours('uring') },
   { name: 'plimsoll, node', version: () => process.version, run: ours('node') },
   {
     name: 'wrk',
@@ -122,6 +124,13 @@ function ours(engine: string): Peer['run'] {
     const parsed: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     return isMeasured(parsed) ? parsed : undefined;
   };
+}
+
+function uringWorks(): boolean {
+  const chosen = chooseEngine('uring');
+  if ('impossible' in chosen) console.error(chosen.impossible);
+  else void chosen.engine.close();
+  return !('impossible' in chosen);
 }
 
 function program(argv: (url: string, connections: number, seconds: number) => string[], requests: RegExp): Peer['run'] {

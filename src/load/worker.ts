@@ -5,7 +5,7 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { after, assert, type Duration, type Instant, instantAt } from '../base.ts';
-import { nodeEngine } from '../net.ts';
+import { chooseEngine, type EngineChoice } from '../net.ts';
 import type { LoadPlan } from './contract.ts';
 import { Driver } from './driver.ts';
 import { ReplicaNames } from './replica-names.ts';
@@ -19,6 +19,7 @@ export interface WorkerSetting {
   readonly share: Share;
   /** The monotonic clock's reading, in nanoseconds, that is instant 0 for the whole crew. */
   readonly clockStart: bigint;
+  readonly engine: EngineChoice;
   /** Between two cuts. */
   readonly round: Duration;
 }
@@ -39,9 +40,13 @@ function work(
   hear: (on: (told: ToWorker) => void) => void,
 ): void {
   const { plan, share, clockStart, round } = setting;
-  const clock = (): Instant => instantAt(Number(process.hrtime.bigint() - clockStart));
-  // Open arrivals are due between the milliseconds that Node's own timers know.
-  const engine = nodeEngine({ clock, fineAlarms: plan.groups.some(({ demand }) => demand.kind === 'open') });
+  const chosen = chooseEngine(setting.engine, {
+    clock: () => instantAt(Number(process.hrtime.bigint() - clockStart)),
+    // Open arrivals are due between the milliseconds that Node's own timers know.
+    fineAlarms: plan.groups.some(({ demand }) => demand.kind === 'open'),
+  });
+  assert(!('impossible' in chosen), 'impossible' in chosen ? chosen.impossible : '');
+  const { engine } = chosen;
   const names = new ReplicaNames();
   let driver: Driver | undefined;
   let stopping = false;
@@ -63,8 +68,10 @@ function work(
     assert(driver !== undefined, 'a worker that is stopped has begun');
     stopping = true;
     await driver.end(grace);
-    tell({ kind: 'end', end: endData(driver.finish(), names) });
+    const end = endData(driver.finish(), names);
+    // Before we are ended: what the kernel does for a thread outlives the thread, descriptors included.
     await engine.close();
+    tell({ kind: 'end', end });
   };
 
   hear((told) => {

@@ -4,13 +4,19 @@
 //   node src/load/testing/load-once.ts PORT CONNECTIONS SECONDS [ENGINE]
 
 import { after, ms, seconds, type Instant } from '../../base.ts';
-import { nodeEngine, type Engine } from '../../net.ts';
+import { chooseEngine, type Engine, type EngineChoice } from '../../net.ts';
 import { startLoad } from '../run.ts';
 
-const [port = '80', connections = '64', length = '5'] = process.argv.slice(2);
+const [port = '80', connections = '64', length = '5', wanted = 'auto'] = process.argv.slice(2);
+const choice: EngineChoice = wanted === 'node' || wanted === 'uring' ? wanted : 'auto';
 
 async function main(): Promise<void> {
-  const engine: Engine = nodeEngine();
+  const chosen = chooseEngine(choice);
+  if ('impossible' in chosen) {
+    console.error(chosen.impossible);
+    process.exit(3);
+  }
+  const { engine } = chosen;
   const run = startLoad(
     {
       groups: [
