@@ -8,4 +8,4 @@ export { type ChartInput, inFlightChart } from './report/chart.ts';
 export { resultJson, resultSchema } from './report/json.ts';
 export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome.ts';
 export { recordText } from './report/record-text.ts';
-export { resultText } from './report/text.ts';
+export { objectiveLines, resultText } from './report/text.ts';

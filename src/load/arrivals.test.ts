@@ -169,15 +169,33 @@ test('a connection that is gone makes room below the cap, whether it was idle or
     31  stop grace=0
     end planned=4 answered=3 failed=1`));
 
-test('what a late alarm leaves unplanned at the stop was never sent, and is in the ledger', () =>
+test('what is due at the stop is sent yet, though the alarm is late', () =>
   checkLoad(
     `
-    open rate=100 min=1
+    open rate=100 min=4
     0   #1 opens
+    0   #2 opens
+    0   #3 opens
+    0   #4 opens
     5   #1 answers 200 api-1
-    32  stop grace=0
-    end planned=4 answered=1 never_sent=3`,
+    32  stop grace=5
+    33  #2 answers 200 api-1
+    33  #3 answers 200 api-1
+    33  #4 asks GET /
+    end planned=4 answered=3 in_flight_at_end=1`,
     { alarmLateness: ms(50) },
+  ));
+
+test('a backlog that a turn cannot send was never sent, and is in the ledger', () =>
+  checkLoad(
+    `
+    open rate=10000 min=1
+    0    #1 opens
+    0    #1 answers 200 api-1
+    -- due by now: 2,001; one is on the open connection, 999 are on connections that never open
+    200  stop grace=0
+    end  planned=2001 answered=1 in_flight_at_end=1 never_sent=1999`,
+    { alarmLateness: ms(500) },
   ));
 
 test('a refused connection fails its own request only', () =>

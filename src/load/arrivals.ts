@@ -116,6 +116,8 @@ export class Arrivals implements Source {
   }
 
   end(now: Instant): void {
+    // What is due by now is sent yet: it would only show that our alarm is late. More than a turn's worth is a backlog.
+    this.#pump(now);
     this.#ended = true;
     this.#alarm?.cancel();
     for (const lane of this.#lanes) {

@@ -187,7 +187,7 @@ function size(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${unit === 0 ? value : value.toFixed(2)}${units[unit]}`;
+  return `${value.toFixed(unit === 0 ? 0 : 2)}${units[unit]}`;
 }
 
 function pad(text: string): string {

@@ -133,7 +133,8 @@ function standingPaint(standing: TheorySummary['standing'], paint: Paint): (text
   return standing === 'refuted' ? paint.bad : paint.odd;
 }
 
-function objectiveLines(objectives: readonly ObjectiveOutcome[], paint: Paint): string[] {
+/** A row for each objective: what was wanted, what was seen, and whether that will do. */
+export function objectiveLines(objectives: readonly ObjectiveOutcome[], paint: Paint): string[] {
   if (objectives.length === 0) return [];
   const rows = objectives.map((one): Cell[] => [
     `  ${one.metric}`,

@@ -1,13 +1,15 @@
-// `plimsoll load URL`: load on one address with the flags that users of wrk, wrk2 and hey know. With a rate the demand is open
-// (that many requests a second, whatever the answers do); without one it is closed, each connection asking as soon as it
-// has its answer, and the report says that such latencies are lower bounds.
+// `plimsoll load URL`: load on one address with the flags that users of wrk, wrk2 and hey know, or with requests that they already
+// have (curl commands, a HAR, vegeta's targets, an access log). With a rate the demand is open (that many requests a second,
+// whatever the answers do); without one it is closed, each connection asking as soon as it has its answer, and the report says
+// that such latencies are lower bounds.
 
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Duration, ms, parseDuration, seconds } from '../../base.ts';
-import { chanceSeed } from '../../host.ts';
+import { type Duration, ms, ns, parseDuration, seconds } from '../../base.ts';
 import {
   type GroupSnapshot,
-  type LoadPlan,
+  type HeldSnapshot,
+  type LoadResult,
   type LoadRun,
   type LoadSnapshot,
   machineLimits,
@@ -16,108 +18,124 @@ import {
   startLoad,
   summaryOf,
 } from '../../load.ts';
-import { type Engine, nodeEngine } from '../../net.ts';
-import { loadText } from '../../report.ts';
-import type { Demand, Step } from '../../scenario.ts';
+import { chooseEngine, type Engine, type EngineChoice } from '../../net.ts';
+import { loadText, objectiveLines } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { type GivenFile, loadPlan, type PlannedLoad } from '../load-plan.ts';
 import { paintFor } from '../terminal.ts';
 
 const flags = z.object({
   connections: z.string(),
-  duration: z.string(),
+  duration: z.string().optional(),
   threads: z.string(),
   rate: z.string().optional(),
   arrivals: z.enum(['constant', 'poisson']),
+  think: z.string(),
   header: z.array(z.string()).optional(),
   method: z.string(),
   body: z.string().optional(),
+  from: z.string().optional(),
+  replay: z.boolean().optional(),
+  speed: z.string(),
   timeout: z.string(),
   warmUp: z.string(),
+  insecure: z.boolean().optional(),
+  hold: z.string().optional(),
+  holdNew: z.string().optional(),
+  holdRamp: z.string().optional(),
+  objective: z.array(z.string()).optional(),
+  engine: z.enum(['auto', 'uring', 'node']),
   latency: z.boolean().optional(),
   uLatency: z.boolean().optional(),
   replicaHeader: z.string(),
   seed: z.string().optional(),
+  anyway: z.boolean().optional(),
   json: z.boolean().optional(),
   quiet: z.boolean().optional(),
 });
 
-export async function load(address: string, options: object): Promise<ExitCode> {
+type Flags = z.infer<typeof flags>;
+
+export async function load(address: string | undefined, options: object): Promise<ExitCode> {
   const parsed = flags.safeParse(options);
   if (!parsed.success) {
     throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
   }
   const given = parsed.data;
-  const url = parseUrl(address);
-  const connections = parseCount('--connections', given.connections);
-  const workers = parseCount('--threads', given.threads);
-  const duration = parseTime('--duration', given.duration);
-  const warmUp = given.warmUp === '0' ? seconds(0) : parseTime('--warm-up', given.warmUp);
-  const rate = given.rate === undefined ? undefined : parseRate(given.rate);
-  if (connections < workers) {
-    throw new UsageError(
-      `--connections ${connections} is less than --threads ${workers}: each thread needs a connection of its own`,
-    );
-  }
-  const step: Step = {
-    method: given.method.toUpperCase(),
-    path: `${url.pathname}${url.search}`,
-    headers: { host: url.host, ...parseHeaders(given.header ?? []) },
-    body: given.body,
-  };
-  const demand: Demand =
-    rate === undefined
-      ? { kind: 'closed', clients: 'load', users: connections, think: seconds(0), flow: [step] }
-      : { kind: 'open', clients: 'load', ratePerSecond: rate, arrivals: given.arrivals, flow: [step] };
-  const plan: LoadPlan = {
-    seed: given.seed === undefined ? chanceSeed() : parseCount('--seed', given.seed),
-    groups: [
-      {
-        group: 'load',
-        demand,
-        targets: [
-          {
-            id: url.host,
-            host: url.hostname.replaceAll(/^\[|\]$/g, ''),
-            port: url.port === '' ? 80 : Number(url.port),
-          },
-        ],
-        choice: 'pick-first',
-        timeout: parseTime('--timeout', given.timeout),
-        replicaHeader: given.replicaHeader.toLowerCase(),
-        connectionsMax: connections,
-        connectionsMin: connections,
-      },
-    ],
-  };
-  const shortages = preflight(plan, machineLimits());
+  const planned = loadPlan(address, given, given.from === undefined ? undefined : fileOf(given.from));
+  const warmUp = timeOf('--warm-up', given.warmUp);
+  const duration = durationOf(given, planned);
+  const shortages = preflight(planned.plan, machineLimits());
   for (const shortage of shortages) process.stderr.write(`before the run: ${shortage.message}\n`);
-  if (shortages.some((shortage) => shortage.when === 'sure')) return exit.usage;
+  if (given.anyway !== true && shortages.some((shortage) => shortage.when === 'sure')) {
+    process.stderr.write('not started: --anyway starts all the same\n');
+    return exit.usage;
+  }
 
-  const shape = rate === undefined ? 'closed loop' : `open loop at ${rate}/s, ${given.arrivals}`;
   const talk = given.quiet === true ? () => {} : (text: string) => process.stderr.write(`${text}\n`);
-  talk(`Running ${given.duration} test @ ${address}\n  ${workers} threads and ${connections} connections, ${shape}`);
-  const engine = workers === 1 ? nodeEngine() : undefined;
-  const running = engine === undefined ? await startCrew(plan, { workers }) : startLoad(plan, engine);
-  const { result, cuts, interrupted } = await measure(running, engine, { warmUp, duration }, talk);
+  const { running, engine, why } = await begin(planned, given.engine);
+  const where = address ?? planned.plan.groups[0]?.targets[0]?.id ?? '';
+  talk(
+    `Running ${(duration / 1e9).toFixed(0)}s test @ ${where}\n` +
+      `  ${planned.workers} threads and ${given.connections} connections, ${planned.shape}; ${why}`,
+  );
+  const { result, cuts, interrupted } = await measure(
+    running,
+    engine,
+    { warmUp, duration, grace: graceOf(planned) },
+    talk,
+  );
+  tell(given, where, planned, result, cuts);
+  if (interrupted) return exit.interrupted;
+  return result.objectives.every(({ met }) => met) ? exit.ok : exit.objective;
+}
+
+interface Begun {
+  readonly running: LoadRun;
+  /** Ours to close; undefined where workers have their own. */
+  readonly engine: Engine | undefined;
+  readonly why: string;
+}
+
+async function begin({ plan, workers, open }: PlannedLoad, choice: EngineChoice): Promise<Begun> {
+  const chosen = chooseEngine(choice, { fineAlarms: open });
+  if ('impossible' in chosen) throw new UsageError(`--engine ${choice}: ${chosen.impossible}`);
+  if (workers === 1) return { running: startLoad(plan, chosen.engine), engine: chosen.engine, why: chosen.why };
+  await chosen.engine.close();
+  return { running: await startCrew(plan, { workers, engine: choice }), engine: undefined, why: chosen.why };
+}
+
+function tell(given: Flags, where: string, planned: PlannedLoad, result: LoadResult, cuts: readonly Cut[]): void {
   const summary = summaryOf(result, cuts);
   if (given.json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ schema: 'plimsoll.dev/load/v1', url: address, model: demand.kind, ...summary }, undefined, 2)}\n`,
-    );
-  } else {
-    const lines = loadText(
-      summary,
-      { spectrum: given.latency === true, uncorrected: given.uLatency === true },
-      paintFor(process.stdout),
-    );
-    process.stdout.write(`${lines.join('\n')}\n`);
-    if (rate === undefined) {
-      process.stdout.write(
-        'closed loop: when the service stalls nobody asks, so these latencies are lower bounds; --rate asks regardless\n',
-      );
-    }
+    const model = planned.open ? 'open' : 'closed';
+    const json = {
+      schema: 'plimsoll.dev/load/v1',
+      url: where,
+      model,
+      ...summary,
+      objectives: result.objectives,
+      held: result.held,
+    };
+    process.stdout.write(`${JSON.stringify(json, undefined, 2)}\n`);
+    return;
   }
-  return interrupted ? exit.interrupted : exit.ok;
+  const paint = paintFor(process.stdout);
+  const shown = { spectrum: given.latency === true, uncorrected: given.uLatency === true };
+  const lines = [...loadText(summary, shown, paint), ...heldLines(result), ...objectiveLines(result.objectives, paint)];
+  if (!planned.open) {
+    lines.push(
+      'closed loop: when the service stalls nobody asks, so these latencies are lower bounds; --rate asks regardless',
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function heldLines(result: LoadResult): readonly string[] {
+  return (result.held ?? []).map(({ heldMost, heldAtEnd, opened, lost, errors }) => {
+    const wrong = Object.entries(errors).map(([kind, times]) => `, ${times} ${kind}`);
+    return `held: ${heldAtEnd} at the end, ${heldMost} at most, ${opened} opened, ${lost} closed by the peer${wrong.join('')}`;
+  });
 }
 
 interface Cut {
@@ -125,13 +143,19 @@ interface Cut {
   readonly snapshot: GroupSnapshot;
 }
 
+interface Times {
+  readonly warmUp: Duration;
+  readonly duration: Duration;
+  readonly grace: Duration;
+}
+
 /** Warm-up, then one snapshot a second until the time is over or somebody interrupts. */
 async function measure(
   running: LoadRun,
   engine: Engine | undefined,
-  times: { readonly warmUp: Duration; readonly duration: Duration },
+  times: Times,
   talk: (text: string) => void,
-): Promise<{ result: Awaited<ReturnType<LoadRun['stop']>>; cuts: Cut[]; interrupted: boolean }> {
+): Promise<{ result: LoadResult; cuts: Cut[]; interrupted: boolean }> {
   const controller = new AbortController();
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(exit.interrupted);
@@ -156,7 +180,7 @@ async function measure(
       cuts.push({ span: snapshot.span, snapshot: group });
       if (cuts.length % 5 === 0) talk(progressOf(snapshot, group));
     }
-    const result = await running.stop(controller.signal.aborted ? seconds(0) : ms(500));
+    const result = await running.stop(controller.signal.aborted ? seconds(0) : times.grace);
     return { result, cuts, interrupted: controller.signal.aborted };
   } finally {
     process.off('SIGINT', interrupt);
@@ -168,7 +192,11 @@ async function measure(
 function progressOf(snapshot: LoadSnapshot, group: GroupSnapshot): string {
   const errors = Object.entries(group.errors).map(([kind, times]) => `${times} ${kind}`);
   const wrong = errors.length === 0 ? '' : `, ${errors.join(', ')}`;
-  return `  ${(group.answered / (snapshot.span / 1e9)).toFixed(0)} answers/s, ${group.inFlightMean.toFixed(0)} in flight${wrong}`;
+  const held = (snapshot.held ?? []).map((each: HeldSnapshot) => `, ${each.held} of ${each.asked} connections held`);
+  return (
+    `  ${(group.answered / (snapshot.span / 1e9)).toFixed(0)} answers/s, ` +
+    `${group.inFlightMean.toFixed(0)} in flight${held.join('')}${wrong}`
+  );
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
@@ -184,48 +212,28 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function parseUrl(address: string): URL {
-  const url = URL.parse(address);
-  if (url === null) throw new UsageError(`"${address}" is no URL; expected one such as http://127.0.0.1:8080/path`);
-  if (url.protocol !== 'http:') {
-    throw new UsageError(
-      `${address}: ${url.protocol.slice(0, -1)} is not supported by this command yet; expected http`,
-    );
+function fileOf(name: string): GivenFile {
+  try {
+    return { name, text: readFileSync(name === '-' ? 0 : name, 'utf8') };
+  } catch (error) {
+    throw new UsageError(`--from ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return url;
 }
 
-/** `10`, `2k`, `1M`. */
-function parseCount(flag: string, text: string): number {
-  const found = /^(\d+(?:\.\d+)?)([kKmM]?)$/.exec(text);
-  const unit = { '': 1, k: 1e3, m: 1e6 }[(found?.[2] ?? '').toLowerCase()] ?? 1;
-  const value = found === null ? Number.NaN : Number(found[1]) * unit;
-  if (!Number.isInteger(value) || value < 1)
-    throw new UsageError(`${flag}: found "${text}", expected a whole number such as 64 or 2k`);
-  return value;
+/** A list of requests ends by itself; anything else after ten seconds unless told otherwise. */
+function durationOf(given: Flags, planned: PlannedLoad): Duration {
+  if (given.duration !== undefined) return timeOf('--duration', given.duration);
+  return planned.lasts === undefined ? seconds(10) : ns(planned.lasts + ms(10));
 }
 
-function parseRate(text: string): number {
-  const value = Number(text.replace(/\/s$/, '').replace(/k$/i, 'e3'));
-  if (!(value > 0))
-    throw new UsageError(`--rate: found "${text}", expected requests a second such as 500, 2k or 250/s`);
-  return value;
-}
+/** The last requests of a list are due at the very end, and their answers are wanted. */
+const graceOf = ({ lasts, plan }: PlannedLoad): Duration =>
+  lasts === undefined ? ms(500) : (plan.groups[0]?.timeout ?? seconds(2));
 
-function parseTime(flag: string, text: string): Duration {
-  // wrk takes a bare number for seconds.
+function timeOf(flag: string, text: string): Duration {
   const found = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-  if (found === undefined || found <= 0)
+  if (found === undefined || (found <= 0 && flag !== '--warm-up')) {
     throw new UsageError(`${flag}: found "${text}", expected a duration such as 30s, 500ms or 2m`);
-  return found;
-}
-
-function parseHeaders(lines: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    if (colon < 1) throw new UsageError(`--header: found "${line}", expected "name: value"`);
-    headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
   }
-  return headers;
+  return found;
 }

@@ -87,9 +87,11 @@ class Play {
   #stopped: Promise<LoadResult> | undefined;
   #result: LoadResult | undefined;
   #until: Instant = instantAt(0);
+  readonly #lateness: Duration;
 
   constructor(first: string, options: ScriptOptions) {
     const lateness = options.alarmLateness;
+    this.#lateness = lateness ?? ns(0);
     this.#engine = new ImaginedEngine(lateness === undefined ? {} : { alarmLateness: () => lateness });
     const plan = { groups: [groupOf(first)], seed: 1, objectives: options.objectives ?? [] };
     this.#run = startLoad(plan, this.#engine, { cpu: () => ns(0) });
@@ -130,7 +132,7 @@ class Play {
         return this.#run.measure();
       case 'stop': {
         const grace = msOf(splitAt(verb, '=')[1]);
-        this.#until = instantAt(this.#engine.now() + grace + ms(2));
+        this.#until = instantAt(this.#engine.now() + grace + ms(2) + 2 * this.#lateness);
         this.#stopped = this.#run.stop(grace);
         return;
       }

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ms, seconds } from '../base.ts';
+import { UsageError } from './exit.ts';
+import { type LoadFlags, loadPlan } from './load-plan.ts';
+
+const defaults: LoadFlags = {
+  connections: '10',
+  threads: '1',
+  arrivals: 'constant',
+  think: '0',
+  method: 'GET',
+  timeout: '2s',
+  replicaHeader: 'X-Plimsoll-Replica',
+  speed: '1',
+  seed: '7',
+};
+const address = 'http://127.0.0.1:8080/path?q=1';
+const log = { name: 'access.log', text: log2('/a', 38) + log2('/b', 40) };
+
+function log2(path: string, second: number): string {
+  return `10.0.0.7 - - [30/Nov/2026:06:01:${second} +0000] "GET ${path} HTTP/1.1" 200 5\n`;
+}
+
+function problems(flags: Partial<LoadFlags>, at: string | undefined, file?: typeof log): string[] {
+  try {
+    loadPlan(at, { ...defaults, ...flags }, file);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+test('without a rate each connection is a user; with one the demand is open', () => {
+  const closed = loadPlan(address, { ...defaults, connections: '2k', think: '50ms' }, undefined);
+  assert.equal(closed.shape, 'closed loop');
+  const [group] = closed.plan.groups;
+  assert.deepEqual(group?.demand.kind === 'closed' && [group.demand.users, group.demand.think], [2000, ms(50)]);
+  const open = loadPlan(address, { ...defaults, rate: '2k', arrivals: 'poisson' }, undefined);
+  assert.equal(open.shape, 'open loop at 2000/s, poisson');
+  assert.deepEqual([open.plan.groups[0]?.connectionsMin, open.plan.groups[0]?.connectionsMax], [10, 10]);
+});
+
+test('method, body and headers make the request; a body alone is posted', () => {
+  const { plan } = loadPlan(address, { ...defaults, body: 'x', header: ['Accept: text/html', 'a:b:c'] }, undefined);
+  assert.deepEqual(plan.groups[0]?.demand.flow, [
+    {
+      method: 'POST',
+      path: '/path?q=1',
+      headers: { host: '127.0.0.1:8080', accept: 'text/html', a: 'b:c' },
+      body: 'x',
+    },
+  ]);
+});
+
+test('https means TLS to its port', () => {
+  const { plan } = loadPlan('https://shop.example/', { ...defaults, insecure: true }, undefined);
+  assert.deepEqual(plan.groups[0]?.targets, [
+    { id: 'shop.example', host: 'shop.example', port: 443, tls: { serverName: 'shop.example', insecure: true } },
+  ]);
+});
+
+test('a file of requests is the flow, and says where to unless an address does', () => {
+  const curl = { name: 'requests', text: "curl http://10.0.0.1:81/a -H 'x: 1'\ncurl http://10.0.0.1:81/b\n" };
+  const named = loadPlan(undefined, { ...defaults, header: ['x: 2'] }, curl);
+  assert.deepEqual(
+    named.plan.groups[0]?.demand.flow.map(({ path, headers }) => [path, headers['x']]),
+    [
+      ['/a', '2'],
+      ['/b', '2'],
+    ],
+  );
+  assert.equal(named.plan.groups[0]?.targets[0]?.port, 81);
+  assert.equal(loadPlan(address, defaults, curl).plan.groups[0]?.targets[0]?.port, 8080);
+});
+
+test('a log is played again when it was, or faster', () => {
+  const { plan, lasts, shape } = loadPlan(address, { ...defaults, replay: true, speed: '4' }, log);
+  const demand = plan.groups[0]?.demand;
+  assert.deepEqual(demand?.kind === 'open' && demand.times, [ms(0), ms(500)]);
+  assert.equal(lasts, ms(500));
+  assert.match(shape, /2 requests played again over 500 ms at 4 times its speed/);
+});
+
+test('held connections are dials of their own', () => {
+  const { plan } = loadPlan(address, { ...defaults, hold: '5k', holdNew: '20/s', holdRamp: '500' }, undefined);
+  const [held] = plan.held ?? [];
+  assert.deepEqual([held?.held.from, held?.newPerSecond?.from, held?.rampPerSecond], [5000, 20, 500]);
+});
+
+test('objectives are those of k6', () => {
+  const { plan } = loadPlan(address, { ...defaults, objective: ['http_req_duration: p(95)<200'] }, undefined);
+  assert.equal(plan.objectives?.[0]?.bound, 200);
+  assert.equal(plan.groups[0]?.timeout, seconds(2));
+});
+
+test('every mistake is told at once', () => {
+  assert.deepEqual(
+    problems(
+      { connections: '1k5', threads: '0', rate: 'fast', timeout: '2 weeks', header: ['nonsense'], objective: ['x'] },
+      'ftp://x',
+    ),
+    [
+      'ftp://x: ftp is not supported; expected http or https',
+      '--connections: found "1k5", expected a whole number such as 64 or 2k',
+      '--threads: found "0", expected a whole number such as 64 or 2k',
+      '--header: found "nonsense", expected "name: value"',
+      '--rate: found "fast", expected so many a second, such as 500, 2k or 250/s',
+      '--timeout: found "2 weeks", expected a duration such as 30s, 500ms or 2m',
+      '--objective "x": expected a metric and an expression such as "http_req_duration: p(95)<200"',
+    ],
+  );
+});
+
+test('what does not go together is told', () => {
+  assert.match(problems({ threads: '11' }, address).join(), /--connections 10 is less than --threads 11/);
+  assert.match(problems({}, undefined).join(), /no address: give one such as/);
+  assert.match(problems({ replay: true }, address).join(), /--replay needs requests with times/);
+  assert.match(problems({ replay: true, rate: '5' }, address, log).join(), /--replay and --rate/);
+  assert.match(problems({ holdNew: '5' }, address).join(), /--hold-new needs --hold/);
+  assert.match(problems({}, undefined, { name: 'x', text: 'curl http://a/ http://b/' }).join(), /^x:1: two addresses/);
+  assert.match(problems({}, undefined, { name: 'x', text: 'hello' }).join(), /^x: expected curl commands/);
+  assert.match(problems({}, undefined, { name: 'x', text: 'curl a\ncurl b\n' }).join(), /names 2 servers/);
+});
