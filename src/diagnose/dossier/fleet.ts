@@ -408,7 +408,9 @@ function ofTable(table: RequestTable, dossier: Dossier): Fleet[] {
     const count = timed[place] ?? 0;
     if (count > 0) facts.push({ ...fact, measure: 'meanSeconds', value: (seconds[place] ?? 0) / count });
   }
-  return [...drafts.values()].map((draft) => finished(draft, dossier));
+  // A replica's own log mentions nobody else either.
+  const ownLog = replicas === 1 && table.upstreamSeconds.every(Number.isNaN);
+  return [...drafts.values()].map((draft) => finished(draft, dossier, ownLog));
 }
 
 // ── together ──
@@ -456,7 +458,7 @@ function joined(drafts: readonly Draft[]): Draft[] {
   return whole;
 }
 
-function finished(draft: Draft, dossier: Dossier): Fleet {
+function finished(draft: Draft, dossier: Dossier, ownLog = false): Fleet {
   const list = listFor([...draft.members.keys()], draft.of, dossier);
   const tcp = isTcp(draft.of, dossier);
   const chosen = bestMetrics(draft);
@@ -467,7 +469,7 @@ function finished(draft: Draft, dossier: Dossier): Fleet {
   // A log does not mention who got nothing; a list does.
   const present = new Set(known.map(({ member }) => list?.nameOf(member.id)));
   const absent =
-    draft.by === 'replica' && list !== undefined ? [...list.places].filter(([id]) => !present.has(id)) : [];
+    draft.by === 'replica' && list !== undefined && !ownLog ? [...list.places].filter(([id]) => !present.has(id)) : [];
   const all = [...known, ...absent.map(([id, place]) => ({ place, member: { id, requests: 0, errors: 0 } }))];
   const listed = all.every(({ place }) => Number.isFinite(place));
   const ordered = listed

@@ -1,10 +1,11 @@
 // The rate is the clients' doing: they ask again as soon as they have an answer.
 
-import type { Origin } from '../../../record.ts';
+import type { Origin, SampleFact } from '../../../record.ts';
 import { say } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { runsOf } from '../view-load.ts';
+import { level, shiftOf } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 
 export const closedLoopArtifact: DossierTheory = {
@@ -78,7 +79,7 @@ export const closedLoopArtifact: DossierTheory = {
               ? undefined
               : {
                   text: `× ${ratio.toFixed(0)}`,
-                  holds: ratio >= 3 && Math.abs(Math.log(ratio / apart)) <= Math.log(1.5),
+                  holds: ratio >= 3 && Math.abs(Math.log(ratio / apart)) <= Math.log(1.3),
                 },
           missing: 'rate and response time in a second state',
         }),
@@ -110,7 +111,7 @@ interface State {
   readonly origins: readonly Origin[];
 }
 
-/** States of the service with a rate and a response time each: readings of a proxy, runs of a generator, stretches of a log. */
+/** States of the service with a rate and a response time each: runs of a generator, readings of a proxy, stretches of time. */
 function statesOf(view: View): State[] {
   const runs = runsOf(view).flatMap((run): State[] => {
     const seconds = run.mean ?? run.median;
@@ -118,52 +119,55 @@ function statesOf(view: View): State[] {
       ? []
       : [{ name: run.name, rate: run.achieved, seconds, origins: [run.origin] }];
   });
-  if (runs.length >= 2) return runs;
-  const readings = readingsOf(view);
-  return readings.length >= 2 ? readings : runs;
+  const all = [runs, readingsOf(view), stretchesOf(view)];
+  return all.find((states) => states.length >= 2) ?? runs;
 }
 
-/**
- * HAProxy's statistics have the rate of a frontend in each reading; how long a request took then is in its log: the median of
- * requests by whether a server answered, or the server's own average.
- */
+/** HAProxy’s statistics have the rate of a frontend and the average time of a backend in each reading. */
 function readingsOf(view: View): State[] {
-  const rates = view.dossier.samples.filter(
-    ({ name, labels }) => /^haproxy_(?:req_rate|rate)$/.test(name) && labels['type'] === 'frontend',
+  const of = (file: string, name: string, type: string): SampleFact | undefined =>
+    view.dossier.samples
+      .filter((sample) => sample.origin.file === file && sample.name === name && sample.labels['type'] === type)
+      .toSorted((one, other) => other.value - one.value)[0];
+  const files = new Set(
+    view.dossier.samples.filter(({ name }) => name === 'haproxy_rate').map(({ origin }) => origin.file),
   );
-  const byReading = Map.groupBy(rates, (sample) => sample.origin.file);
-  const answered = typicalSeconds(view, true);
-  const refused = typicalSeconds(view, false);
-  if (answered === undefined || refused === undefined) return [];
-  return [...byReading].flatMap(([file, samples]): State[] => {
-    const sample = samples.toSorted((one, other) => other.value - one.value)[0];
-    if (sample === undefined || sample.value <= 0) return [];
-    const up = view.dossier.samples.filter(
-      ({ name, labels, origin }) => name === 'haproxy_up' && labels['type'] === 'server' && origin.file === file,
-    );
-    if (up.length === 0) return [];
-    const someUp = up.some(({ value }) => value === 1);
-    return [
-      {
-        name: someUp ? 'servers up' : 'servers down',
-        rate: sample.value,
-        seconds: someUp ? answered : refused,
-        origins: [sample.origin],
-      },
-    ];
+  return [...files].flatMap((file): State[] => {
+    const rate = of(file, 'haproxy_req_rate', 'frontend') ?? of(file, 'haproxy_rate', 'frontend');
+    const time = of(file, 'haproxy_ttime', 'backend') ?? of(file, 'haproxy_ttime', 'server');
+    const up = of(file, 'haproxy_up', 'server');
+    if (rate === undefined || time === undefined || rate.value <= 0 || time.value <= 0) return [];
+    const name = up === undefined ? file : up.value === 1 ? 'servers up' : 'servers down';
+    return [{ name, rate: rate.value, seconds: time.value / 1000, origins: [rate.origin] }];
   });
 }
 
-/** Mean seconds of requests that a server answered, or that none did. */
-function typicalSeconds(view: View, answered: boolean): number | undefined {
-  for (const table of view.tables) {
-    const rows = rowsWhere(
-      table,
-      (row) => (table.replica[row] ?? -1) >= 0 === answered && !Number.isNaN(table.seconds[row] ?? Number.NaN),
-    );
-    if (rows.length >= 3) return rows.reduce((sum, row) => sum + (table.seconds[row] ?? 0), 0) / rows.length;
-  }
-  return undefined;
+/** A rate over time that changes level, and the response time before and after. */
+function stretchesOf(view: View): State[] {
+  const rate = view.series(
+    (name) =>
+      /(requests?|rps|throughput|hits)\w*(per_s\w*|rate|ps)$|^rps$|^throughput$/.test(name) &&
+      !/error|attempt/.test(name),
+  )[0];
+  const time = view.series(
+    (name) =>
+      /(latency|response_time|duration|time)\w*(mean|avg|average|p50|seconds|ms)?$/.test(name) &&
+      !/p9\d|max|queue/.test(name),
+  )[0];
+  const shift = rate === undefined ? undefined : shiftOf(rate);
+  if (rate === undefined || time === undefined || shift === undefined) return [];
+  const unit = /_ms$|millis/.test(time.name.toLowerCase()) ? 0.001 : 1;
+  const firstMs = rate.atMs[0] ?? 0;
+  const lastMs = (rate.atMs.at(-1) ?? 0) + 1;
+  return [['before', firstMs, shift.toMs] as const, ['after', shift.toMs, lastMs] as const].flatMap(
+    ([name, fromMs, toMs]): State[] => {
+      const made = level(rate, fromMs, toMs);
+      const took = level(time, fromMs, toMs);
+      return made === undefined || took === undefined || took <= 0
+        ? []
+        : [{ name, rate: made, seconds: took * unit, origins: [rate.origin, time.origin] }];
+    },
+  );
 }
 
 function clientsOf(

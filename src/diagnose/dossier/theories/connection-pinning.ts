@@ -1,8 +1,10 @@
 // Requests follow connections, and connections were placed once, by a hop that does not see requests.
 
+import { digits, percent } from '../../wording.ts';
+import type { Fleet } from '../fleet.ts';
+import { type Spread, rangeOf, spreadOf, timesOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import type { Vector, View } from '../view.ts';
-import { percent } from '../../wording.ts';
+import type { View } from '../view.ts';
 
 export const connectionPinning: DossierTheory = {
   slug: 'connection-pinning',
@@ -18,32 +20,32 @@ export const connectionPinning: DossierTheory = {
   fix:
     'Recycle the connections (a limit of requests or of age for each), or balance every request: resolve the replicas ' +
     'themselves (headless service) with least-request, or put a layer-7 proxy in between. Scale on the busiest, not on the mean.',
-  decidedBy: 'connections and requests by replica at the same time',
-  explains: ['cpu-throttling', 'slow-replica'],
+  decidedBy: 'open connections and requests by replica at the same time',
+  explains: ['cpu-throttling', 'slow-replica', 'sticky-session'],
 
   examine(view) {
-    const pair = pairOf(view);
-    const clusterIp = view.setting('upstream.address-kind', ({ value }) => value === 'cluster-ip');
-    const oneAddress = view.setting('upstream.endpoints', ({ value }) => value === 1);
-    const keepalive = view.setting('upstream.keepalive-connections');
-    const recycling = view.setting('upstream.keepalive-requests');
-    if (pair === undefined && clusterIp === undefined) return undefined;
-    const single = clusterIp ?? oneAddress;
-    const spread = pair === undefined ? undefined : perConnection(pair);
-    const pool = keepalive ?? recycling;
+    const found = pinned(view);
+    const address = view.setting('upstream.address-kind', ({ value }) => value === 'cluster-ip');
+    const pool = poolOf(view);
+    const layer = view.setting('balance.layer', ({ value }) => value === 'tcp');
+    const single = address ?? layer;
+    if (found === undefined && (single === undefined || pool === undefined)) return undefined;
+    const each = found === undefined ? undefined : rangeOf(perConnection(found.fleet));
+    const times = found === undefined ? undefined : rangeOf(timesOf(found.fleet.members));
+    const connected = found?.fleet.members.filter(({ connections = 0 }) => connections > 0).length ?? 0;
     return {
       claims: [
-        claim('Requests are spread unevenly over replicas that are all ready.', {
+        claim('Requests are spread unevenly over the replicas.', {
           bearing: 'necessary',
           predicted: 'the busiest has at least twice its share',
           refutes: 'an even spread',
           seen:
-            pair === undefined
+            found === undefined
               ? undefined
               : {
-                  text: `${pair.hot}: ${percent(pair.hotShare)} of the requests over ${pair.requests.ids.length} replicas`,
-                  holds: pair.hotShare * pair.requests.ids.length >= 2,
-                  origins: pair.requests.origins,
+                  text: `${found.hot.id}: ${percent(found.share)}, ${digits(found.times)} times its share`,
+                  holds: found.times >= 1.9,
+                  origins: found.fleet.origins,
                 },
           missing: 'requests by replica',
         }),
@@ -52,99 +54,135 @@ export const connectionPinning: DossierTheory = {
           predicted: 'at least two replicas with connections',
           refutes: 'a single connection',
           seen:
-            pair === undefined
+            found === undefined
               ? undefined
-              : {
-                  text: `${pair.connections.values.filter((value) => value > 0).length} replicas with connections`,
-                  holds: pair.connections.values.filter((value) => value > 0).length >= 2,
-                  origins: pair.connections.origins,
-                },
+              : { text: `${connected} of ${found.members.length}`, holds: connected >= 2 },
           missing: 'open connections by replica',
         }),
         claim('Every connection carries about the same number of requests, whoever it leads to.', {
           bearing: 'sufficient',
-          predicted: 'within a factor of 1.5',
+          predicted: 'within a factor of 1.6',
           refutes: 'requests that do not follow connections',
           seen:
-            spread === undefined
+            each === undefined
               ? undefined
               : {
-                  text: `${spread.least.toFixed(0)} to ${spread.most.toFixed(0)} requests on a connection`,
-                  holds: spread.most <= 1.5 * spread.least,
+                  text: `${digits(each.least)} to ${digits(each.most)} requests on a connection`,
+                  holds: each.times <= 1.6 && connectionsUneven(found),
                 },
           missing: 'connections and requests by replica at the same time',
         }),
         claim('The pool in front knows one address, not the replicas.', {
           bearing: 'supporting',
-          predicted: 'one upstream address',
+          predicted: 'one address, or a hop on layer 4',
           refutes: 'an upstream that lists the replicas',
           seen:
             single === undefined
               ? undefined
-              : { text: `${single.program} ${single.scope}: one address`, holds: true, origins: [single.origin] },
+              : {
+                  text: `${single.program} ${single.scope}: ${single.value}`,
+                  holds: true,
+                  origins: [single.origin],
+                },
           missing: 'the configuration of the proxy in front',
         }),
-        claim('Its connections are not recycled soon.', {
+        claim('Connections that are reused for long.', {
           bearing: 'supporting',
-          predicted: 'no limit of requests below 1,000',
+          predicted: 'no limit below 1,000 requests',
           refutes: 'connections that end after few requests',
           seen:
-            recycling === undefined || typeof recycling.value !== 'number'
+            pool?.recycling === undefined
               ? undefined
               : {
-                  text: `${recycling.value} requests a connection${recycling.implied ? ' (default)' : ''}`,
-                  holds: recycling.value >= 1000,
-                  origins: [recycling.origin],
+                  text: `${pool.recycling}${pool.implied ? ' requests (the default)' : ' requests'}`,
+                  holds: pool.recycling >= 1000,
+                  origins: pool.origins,
                 },
           missing: 'how long a pooled connection is kept',
         }),
+        claim('No replica is slower for each request: the busy ones only have more of them.', {
+          bearing: 'supporting',
+          predicted: 'mean times within a factor of 2',
+          refutes: 'a busy replica that is slow',
+          seen:
+            times === undefined
+              ? undefined
+              : {
+                  text: `${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms`,
+                  holds: times.times <= 2,
+                },
+          missing: 'the time of a request by replica',
+        }),
       ],
-      culprit:
-        `${pool?.program ?? single?.program ?? 'the proxy in front'} ${pool?.scope ?? ''}: keep-alive pool over one address`.replace(
-          '  ',
-          ' ',
-        ),
+      culprit: culpritOf(pool, single?.value === 'cluster-ip', single?.scope),
       sentence:
-        pair === undefined
-          ? 'Connections are balanced once, when they are made, and requests follow them.'
-          : `${pair.hot} gets ${percent(pair.hotShare)} of the requests because it has the connections: requests follow connections, and those were balanced only once.`,
+        found === undefined
+          ? 'A pool of long-lived connections stands before an address on layer 4: requests will follow connections, and those are balanced only once.'
+          : `${found.hot.id} gets ${percent(found.share)} of the requests because it has the connections: requests follow connections, and those were balanced only once.`,
       arithmetic:
-        pair === undefined || spread === undefined
+        found === undefined
           ? []
-          : pair.requests.ids.map(
-              (id, index) => `${id}: ${pair.requests.values[index]} requests on ${connectionsOf(pair, id)} connections`,
+          : found.members.map(
+              ({ id, requests = 0, connections = 0 }) =>
+                `${id}: ${digits(requests)} requests on ${connections} connections` +
+                (connections > 0 ? ` = ${digits(requests / connections)} on each` : ''),
             ),
+      basis: found === undefined ? 'configured' : 'seen',
     };
   },
 };
 
-interface Pair {
-  readonly requests: Vector;
-  readonly connections: Vector;
-  readonly hot: string;
-  readonly hotShare: number;
+interface Pool {
+  readonly program: string;
+  readonly scope: string;
+  readonly size: number | undefined;
+  readonly recycling: number | undefined;
+  readonly implied: boolean;
+  readonly origins: Spread['fleet']['origins'];
 }
 
-/** Requests and connections of the same things. */
-function pairOf(view: View): Pair | undefined {
-  for (const requests of [...view.vectors('requests'), ...view.requestVectors()]) {
-    const connections = view.vectors('connections').find((one) => requests.ids.every((id) => one.ids.includes(id)));
-    const whole = requests.values.reduce((sum, value) => sum + value, 0);
-    if (connections === undefined || whole === 0) continue;
-    const most = Math.max(...requests.values);
-    return { requests, connections, hot: requests.ids[requests.values.indexOf(most)] ?? '', hotShare: most / whole };
-  }
-  return undefined;
+/** The pool that keeps connections to one address. */
+function poolOf(view: View): Pool | undefined {
+  const kept = view.setting('upstream.keepalive-connections', ({ value }) => value !== 0);
+  if (kept === undefined) return undefined;
+  const same = ({ program, scope }: { program: string; scope: string }): boolean =>
+    program === kept.program && scope === kept.scope;
+  const recycling = view.setting('upstream.keepalive-requests', same);
+  return {
+    program: kept.program,
+    scope: kept.scope,
+    size: typeof kept.value === 'number' ? kept.value : undefined,
+    recycling: typeof recycling?.value === 'number' ? recycling.value : undefined,
+    implied: recycling?.implied ?? false,
+    origins: [kept.origin, ...(recycling === undefined ? [] : [recycling.origin])],
+  };
 }
 
-function connectionsOf(pair: Pair, id: string): number {
-  return pair.connections.values[pair.connections.ids.indexOf(id)] ?? 0;
+function culpritOf(pool: Pool | undefined, clusterIp: boolean, scope: string | undefined): string {
+  const over = clusterIp
+    ? `the ClusterIP ${scope ?? 'service'}`
+    : `a layer-4 hop${scope === undefined ? '' : ` (${scope})`}`;
+  if (pool === undefined) return `the clients' connection pools over ${over}`;
+  const limit =
+    pool.recycling === undefined ? '' : `, keepalive_requests ${pool.recycling}${pool.implied ? ' (default)' : ''}`;
+  return `front ${pool.program} ${pool.scope}: keepalive pool over ${over}${limit}`;
 }
 
-function perConnection(pair: Pair): { least: number; most: number } | undefined {
-  const ratios = pair.requests.ids.flatMap((id, index) => {
-    const connections = connectionsOf(pair, id);
-    return connections > 0 ? [(pair.requests.values[index] ?? 0) / connections] : [];
-  });
-  return ratios.length < 2 ? undefined : { least: Math.min(...ratios), most: Math.max(...ratios) };
+/** The fleet that counts requests and connections and is spread least evenly. */
+function pinned(view: View): Spread | undefined {
+  return view.fleets
+    .filter(({ members }) => members.some(({ connections = 0 }) => connections > 0))
+    .flatMap((fleet) => spreadOf(fleet, 'requests') ?? [])
+    .toSorted((one, other) => other.times - one.times)[0];
+}
+
+function perConnection(fleet: Fleet): number[] {
+  return fleet.members.flatMap(({ requests, connections = 0 }) =>
+    requests === undefined || connections <= 0 ? [] : [requests / connections],
+  );
+}
+
+function connectionsUneven(found: Spread | undefined): boolean {
+  const spread = found === undefined ? undefined : spreadOf(found.fleet, 'connections');
+  return spread !== undefined && spread.times >= 1.5;
 }

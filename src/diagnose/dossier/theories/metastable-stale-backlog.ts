@@ -5,6 +5,7 @@ import { digits, percent, say } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 import { portsOf } from '../view-ports.ts';
+import { amplificationOf } from '../view-retries.ts';
 import { level, shiftOf } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 
@@ -36,6 +37,7 @@ export const metastableStaleBacklog: DossierTheory = {
     const collapse = collapseOf(view);
     if (drain === undefined && collapse === undefined) return undefined;
     const seconds = drain === undefined || drain.value <= 0 ? undefined : backlog.value / drain.value;
+    const retried = triesOver(view);
     const told = view.number('downstream.request-timeout');
     const patience = told ?? 30;
     const ports = portsOf(view);
@@ -51,6 +53,13 @@ export const metastableStaleBacklog: DossierTheory = {
           refutes: 'newest first, or the old dropped',
           seen: order === undefined ? undefined : { text: order, holds: order === 'fifo' },
           missing: 'the order of the queue',
+        }),
+        claim('It is not made of tries: each request was made once.', {
+          bearing: 'necessary',
+          predicted: 'below 1.5 tries for each request',
+          refutes: 'a multiple',
+          seen: retried === undefined ? undefined : { text: retried.text, holds: retried.ratio < 1.5 },
+          missing: 'tries and requests',
         }),
         claim('Working off the backlog takes longer than anybody waits.', {
           bearing: 'necessary',
@@ -217,4 +226,19 @@ function collapseOf(view: View): Collapse | undefined {
     servedAfter: after.served,
     origins: [arrivals.origin, served.origin],
   };
+}
+
+/** Tries for each request over the time, from two series or from counters. */
+function triesOver(view: View): { readonly ratio: number; readonly text: string } | undefined {
+  const [tries] = view.series((name) => /attempt|tries/.test(name));
+  const [demand] = view.series(
+    (name) => /(client|offered|inbound|user)\w*request/.test(name) && !/attempt|tries/.test(name),
+  );
+  const made = tries?.values.at(-1);
+  const asked = demand?.values.at(-1);
+  if (made !== undefined && asked !== undefined && asked > 0) {
+    return { ratio: made / asked, text: `${digits(made)} tries for ${digits(asked)} requests` };
+  }
+  const counted = amplificationOf(view);
+  return counted === undefined ? undefined : { ratio: counted.ratio, text: counted.text };
 }

@@ -1,0 +1,31 @@
+// What the dossier knows of a load generator: whether there was one, how it asked, what it reached.
+
+import type { LoadResultFact } from '../../record.ts';
+import type { View } from './view.ts';
+
+/** `vegeta`, `k6`; `load generator` where its name is not known; undefined when nothing speaks of one. */
+export function loadTool(view: View): string | undefined {
+  const [result] = view.results;
+  const named = view.text('load.tool');
+  if (result !== undefined) return result.tool;
+  if (named !== undefined) return named;
+  return view.settings('load.users', 'load.rate', 'load.connections', 'load.model').length > 0
+    ? 'load generator'
+    : undefined;
+}
+
+/** Requests that the generator says it made: by its result, or as planned. */
+export function loadRequests(view: View): number | undefined {
+  const results = view.results.flatMap(({ requests }) => requests ?? []);
+  if (results.length > 0) return Math.max(...results);
+  const rate = view.number('load.rate');
+  const seconds = view.number('load.seconds');
+  const counted = view.gauge((name) => /^(?:load_)?requests(?:_total)?$/.test(name))?.value;
+  return counted ?? (rate !== undefined && seconds !== undefined ? rate * seconds : undefined);
+}
+
+/** Requests a second that were answered. */
+export function rateOf(result: LoadResultFact): number | undefined {
+  if (result.ratePerSecond !== undefined) return result.ratePerSecond;
+  return result.requests !== undefined && result.seconds !== undefined ? result.requests / result.seconds : undefined;
+}

@@ -1,0 +1,123 @@
+// Nothing is wrong, as far as the evidence reaches.
+
+import { digits, percent } from '../../wording.ts';
+import { rangeOf, timesOf, unevenest } from '../spread.ts';
+import { claim, type DossierTheory } from '../theory.ts';
+import { medianOf, type View } from '../view.ts';
+
+export const healthy: DossierTheory = {
+  slug: 'healthy',
+  title: 'Healthy: requests are answered, evenly and in steady time',
+  mechanism:
+    'Most evidence that people keep is of systems that work. To say so is a finding, and it needs proof like any other.',
+  refutedBy: 'Failures, a replica that stands out, or times that grow.',
+  provedBy: 'Requests that succeed, in times without a cliff, spread as they should be.',
+  lookAlikes: ['every fault at a load that does not show it'],
+  fix: 'Nothing to fix.',
+  decidedBy: 'a log or counters of requests with their results and times',
+  explains: [],
+  kind: 'harmless',
+
+  examine(view) {
+    const answered = answeredIn(view);
+    if (answered === undefined) return undefined;
+    const uneven = unevenest(view.fleets, 'requests');
+    const times = view.fleets
+      .flatMap((fleet) => rangeOf(timesOf(fleet.members, 20)) ?? [])
+      .toSorted((one, other) => other.times - one.times)[0];
+    const tail = tailIn(view);
+    return {
+      claims: [
+        claim('Requests succeed.', {
+          bearing: 'necessary',
+          predicted: 'at most 0.1 % fail, of at least 100',
+          refutes: 'failures',
+          seen: {
+            text: `${digits(answered.failed)} of ${digits(answered.total)} failed`,
+            holds: answered.failed <= 0.001 * answered.total && answered.total >= 100,
+            origins: answered.origins,
+          },
+        }),
+        claim('They are spread evenly over the replicas.', {
+          bearing: 'necessary',
+          predicted: 'at most 1.3 times its share for the busiest',
+          refutes: 'a replica that has far more',
+          seen:
+            uneven === undefined
+              ? undefined
+              : {
+                  text: `${uneven.hot.id}: ${digits(uneven.times)} times its share`,
+                  holds: uneven.times <= 1.3 || uneven.luck > 0.01,
+                },
+          missing: 'requests by replica',
+        }),
+        claim('No replica takes longer than the others.', {
+          bearing: 'necessary',
+          predicted: 'mean times within a factor of 1.5',
+          refutes: 'a slow replica',
+          seen:
+            times === undefined
+              ? undefined
+              : { text: `${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms`, holds: times.times <= 1.5 },
+          missing: 'times by replica',
+        }),
+        claim('Times have no cliff and do not grow.', {
+          bearing: 'sufficient',
+          predicted: 'the slowest hundredth at most 10 times the middle, the second half as fast as the first',
+          refutes: 'a tail or a trend',
+          seen:
+            tail === undefined
+              ? undefined
+              : {
+                  text: `99 of 100 within ${digits(tail.ratio)} times the middle; second half ${digits(tail.trend)} times the first`,
+                  holds: tail.ratio <= 10 && tail.trend <= 1.5 && answered.total >= 100,
+                },
+          missing: 'single request times',
+        }),
+      ],
+      culprit: undefined,
+      sentence: `Nothing is wrong in what was given: ${digits(answered.total)} requests, ${answered.failed === 0 ? 'none failed' : `${percent(answered.failed / answered.total)} failed`}, spread evenly and answered in steady time.`,
+      arithmetic: [],
+    };
+  },
+};
+
+function answeredIn(view: View) {
+  let total = 0;
+  let failed = 0;
+  const origins = view.tables.map(({ origin }) => origin).slice(0, 3);
+  for (const table of view.tables) {
+    for (const status of table.status) {
+      if (status < 0) continue;
+      total += 1;
+      if (status >= 500 || status === 0) failed += 1;
+    }
+  }
+  if (total === 0) {
+    for (const fleet of view.fleets.slice(0, 1)) {
+      for (const { requests, errors } of fleet.members) {
+        if (requests === undefined || errors === undefined) return undefined;
+        total += requests;
+        failed += errors;
+      }
+    }
+  }
+  return total === 0 ? undefined : { total, failed, origins };
+}
+
+function tailIn(view: View): { ratio: number; trend: number } | undefined {
+  const [table] = view.tables.toSorted((one, other) => other.count - one.count);
+  if (table === undefined) return undefined;
+  const seconds = [...table.seconds].filter((value) => !Number.isNaN(value));
+  if (seconds.length < 100) return undefined;
+  const sorted = seconds.toSorted((one, other) => one - other);
+  const middle = medianOf(seconds) ?? 0;
+  const half = Math.floor(seconds.length / 2);
+  const first = medianOf(seconds.slice(0, half)) ?? 0;
+  const second = medianOf(seconds.slice(half)) ?? 0;
+  // A millisecond either way is below what logs tell.
+  return {
+    ratio: (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / Math.max(middle, 0.001),
+    trend: Math.max(second, 0.001) / Math.max(first, 0.001),
+  };
+}
