@@ -10,7 +10,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { assert, after, type Duration, formatDuration, type Instant, instantAt, ms, ns, seconds } from '../base.ts';
-import { type Engine, nodeEngine } from '../net.ts';
+import { chooseEngine, type Engine, type EngineChoice } from '../net.ts';
 import { Histogram, histogramOfFields } from '../stats.ts';
 import type { LoadResult } from './contract.ts';
 import { startLoad } from './run.ts';
@@ -99,6 +99,8 @@ export const selftestCases: readonly SelftestCase[] = [
 
 export interface SelftestOptions {
   readonly cases?: readonly SelftestCase[];
+  /** Default `auto`. */
+  readonly engine?: EngineChoice;
   /** Told after each case. */
   readonly onRow?: (row: SelftestRow) => void;
 }
@@ -107,7 +109,10 @@ export interface SelftestOptions {
 export async function selftest(options: SelftestOptions = {}): Promise<readonly SelftestRow[]> {
   const clockStart = process.hrtime.bigint();
   const server = new ServerThread(clockStart);
-  const engine = nodeEngine({ fineAlarms: true, clock: () => instantAt(Number(process.hrtime.bigint() - clockStart)) });
+  const clock = (): Instant => instantAt(Number(process.hrtime.bigint() - clockStart));
+  const chosen = chooseEngine(options.engine ?? 'auto', { fineAlarms: true, clock });
+  assert(!('impossible' in chosen), 'impossible' in chosen ? chosen.impossible : '');
+  const { engine } = chosen;
   const rows: SelftestRow[] = [];
   try {
     for (const each of options.cases ?? selftestCases) {
