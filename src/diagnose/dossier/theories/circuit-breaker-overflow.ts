@@ -18,7 +18,7 @@ export const circuitBreakerOverflow: DossierTheory = {
   lookAlikes: ['errors of the backend', 'all-ejected-no-panic', 'panic-mode', 'dependency-pool-exhaustion'],
   fix: 'Set every bound together, from rate × latency (Little) with room above it, or let requests wait for a connection instead; read counters, not gauges.',
   decidedBy: 'the growth of the proxy’s overflow counters during the failures, and its bounds',
-  explains: ['closed-loop-artifact'],
+  explains: ['closed-loop-artifact', 'passive-eviction-last-peer'],
 
   examine(view) {
     const flagged = flaggedOf(view);

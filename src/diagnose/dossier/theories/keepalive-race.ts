@@ -1,6 +1,7 @@
 // The receiver closes an idle connection in the moment in which the sender uses it again.
 
 import type { RequestTable, SettingFact } from '../../../record.ts';
+import { binomialAtMost } from '../../../stats.ts';
 import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { flagOf, medianOf, rowsWhere, type View } from '../view.ts';
@@ -249,9 +250,15 @@ function failuresOf(view: View): number {
   );
 }
 
+/** By chance alone the failures would fall after pauses this seldom. */
+const luckMax = 0.01;
+/** The same where the pause is read off the failures themselves. */
+const luckMaxInferred = 0.001;
+
 /**
  * How long it had been quiet before each failure: at the same replica where the log names it, else altogether. A burst counts
- * with its first, as all pooled connections had been idle alike.
+ * with its first, as all pooled connections had been idle alike. Held against chance: as likely as any other request, so many
+ * failures would come after such a pause with the binomial probability that is given.
  */
 function pausesOf(
   resets: Resets,
@@ -263,18 +270,18 @@ function pausesOf(
   const failing = rows.flatMap((row) => gaps.get(row) ?? []);
   if (failing.length < Math.min(2, rows.length)) return undefined;
   const bad = new Set(rows);
-  const fine = [...gaps].filter(([row]) => !bad.has(row)).map(([, gap]) => gap);
-  const least = receiver ?? 0.98 * Math.min(...failing);
-  const late = failing.filter((gap) => gap >= least * 0.98).length;
-  // Successes just beyond that time would be luck; long after it the connection is a new one.
-  const lucky = fine.filter((gap) => gap >= least * 0.98 && gap <= least * 1.1).length;
-  const usual = medianOf(fine) ?? 0;
-  const together = late >= 0.8 * failing.length;
-  const rare = late > lucky;
-  const known = receiver !== undefined || (failing.length >= 3 && least > 4 * usual && least >= 1);
+  const usual = medianOf([...gaps].filter(([row]) => !bad.has(row)).map(([, gap]) => gap)) ?? 0;
+  const least = 0.98 * (receiver ?? Math.min(...failing));
+  const late = failing.filter((gap) => gap >= least);
+  const quiet = [...gaps.values()].filter((gap) => gap >= least).length / gaps.size;
+  const luck = 1 - binomialAtMost(late.length - 1, failing.length, quiet);
+  const together = late.length >= 0.8 * failing.length;
+  const inferred = failing.length >= 3 && least > 4 * usual && least >= 1 && luck < luckMaxInferred;
   return {
-    text: `${late} of ${failing.length} after at least ${sayTime(Math.min(...failing.filter((gap) => gap >= least * 0.98), Number.POSITIVE_INFINITY))} of quiet; ${lucky} of ${fine.length} successes there, usually ${sayTime(usual)} (${percent(late / failing.length)})`,
-    holds: together && rare && known,
+    text:
+      `${late.length} of ${failing.length} after at least ${sayTime(Math.min(...(late.length > 0 ? late : failing)))} of quiet, ` +
+      `where ${percent(quiet)} of all requests come (by chance with probability ${luck.toPrecision(2)})`,
+    holds: together && (receiver === undefined ? inferred : luck < luckMax),
   };
 }
 
