@@ -22,9 +22,7 @@ export const benignAcceptOrder: DossierTheory = {
     const found = acceptingIn(view);
     if (found === undefined) return undefined;
     const { spread, of, cpuMost, saturated, hostCpu, queue, errors, timeOfBusiest } = found;
-    const calm =
-      (cpuMost !== undefined && saturated === undefined) ||
-      (hostCpu !== undefined && hostCpu * spread.members.length < 8 && hostCpu < 0.5);
+    const calm = (cpuMost !== undefined && saturated === undefined) || (hostCpu !== undefined && hostCpu < 0.5);
     return {
       claims: [
         claim('The processes got unequal shares.', {

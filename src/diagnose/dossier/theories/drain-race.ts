@@ -120,7 +120,7 @@ export const drainRace: DossierTheory = {
         }),
       ],
       culprit:
-        `${sleep?.scope ?? found?.subject ?? 'the replicas'}: preStop sleep ${waits === undefined ? 'none' : `${digits(waits)}s`} versus ${health === undefined ? 'the balancer' : `${health.scope}`} detection ${detection === undefined ? '' : `${digits(interval ?? 0)}s x ${digits(fall ?? 0)}`}`.trim(),
+        `${sleep?.scope ?? found?.subject ?? 'the replicas'}: preStop sleep ${waits === undefined ? 'none' : `${digits(waits)}s`} versus ${health === undefined ? 'the balancer' : health.scope} detection ${detection === undefined ? '' : `${digits(interval ?? 0)}s x ${digits(fall ?? 0)}`}`.trim(),
       sentence:
         found === undefined
           ? `The replica stops ${digits(waits ?? 0)} s after it is told to, and the balancer may need ${digits(detection ?? 0)} s to notice: requests in between meet a closed port, in every rollout.`

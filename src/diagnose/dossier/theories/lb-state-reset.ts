@@ -155,8 +155,8 @@ function historyOf(view: View): History | undefined {
 
 function nodesOf(view: View, detail: string | undefined): string[] {
   const told = /(?:nodes|endpoints|upstreams|targets)=([\w.:,-]+)/.exec(detail ?? '')?.[1]?.split(',') ?? [];
-  const listed = String(view.setting('upstream.endpoint-list')?.value ?? '').split(',');
-  return (told.length >= 2 ? told : listed).filter((node) => node !== '').map(bare);
+  const configured = String(view.setting('upstream.endpoint-list')?.value ?? '').split(',');
+  return (told.length >= 2 ? told : configured).filter((node) => node !== '').map(bare);
 }
 
 function bare(node: string): string {

@@ -52,6 +52,20 @@ export const rrSynchronisedStart: DossierTheory = {
                 },
           missing: 'the balancing policy',
         }),
+        claim('There are several cursors.', {
+          bearing: 'necessary',
+          predicted: 'at least two workers or proxies',
+          refutes: 'a single cursor',
+          seen: cursors === undefined ? undefined : { text: String(cursors), holds: cursors >= 2 },
+          missing: 'how many workers and proxies there are',
+        }),
+        claim('Requests do not merely follow connections.', {
+          bearing: 'necessary',
+          predicted: 'not the same number on every connection',
+          refutes: 'as many requests on each of unevenly spread connections',
+          seen: followsConnections(shape.fleet),
+          missing: 'connections by endpoint',
+        }),
         claim('Requests fall with the place in the list.', {
           bearing: 'necessary',
           predicted: 'the first third of the list has more than half of all',
@@ -64,11 +78,11 @@ export const rrSynchronisedStart: DossierTheory = {
         }),
         claim('The counts are those of cursors that all begin at the first place.', {
           bearing: 'sufficient',
-          predicted: `P(Poisson(${digits(shape.rounds)}) > p) at place p, at most 15 % of the requests elsewhere`,
+          predicted: `P(Poisson(${digits(shape.rounds)}) > p) at place p, at most ${percent(shape.allowed)} of the requests elsewhere`,
           refutes: 'counts that fall in another way',
           seen: {
             text: `${percent(shape.distance)} elsewhere`,
-            holds: shape.distance <= 0.15 && shape.places >= 4 && shape.total >= 30,
+            holds: shape.distance <= shape.allowed && shape.total >= 30,
           },
         }),
         claim('A cursor gets fewer requests between two changes than there are endpoints.', {
@@ -128,18 +142,30 @@ interface Shape {
   readonly expected: readonly number[];
   /** Share of the requests that stand at other places than expected. */
   readonly distance: number;
+  /** What chance alone would put elsewhere, and workers that are not equally busy. */
+  readonly allowed: number;
   readonly headShare: number;
 }
 
 /** The fleet whose counts come closest to those of synchronised cursors, of those whose counts are uneven at all. */
 function shapeOf(view: View): Shape | undefined {
   return view.fleets
-    .flatMap((fleet) => shapeIn(fleet) ?? [])
+    .flatMap((fleet) => shapeIn(fleet, endpointsOf(view, fleet)) ?? [])
     .toSorted((one, other) => one.distance - other.distance)[0];
 }
 
-function shapeIn(fleet: Fleet): Shape | undefined {
-  const counts = fleet.members.map(({ requests = 0 }) => requests);
+/** How many endpoints there are, with those that no log mentions because they got nothing. */
+function endpointsOf(view: View, fleet: Fleet): number {
+  const told = view
+    .events(({ event }) => /sync|change|scaled/.test(event))
+    .map(({ detail }) => Number(/(?:endpoints|replicas|nodes)=(\d+)(?:\s|$)/.exec(detail ?? '')?.[1] ?? 0));
+  const set = view.number('upstream.endpoints', ({ scope }) => fleet.of !== '' && scope.includes(fleet.of)) ?? 0;
+  return Math.max(fleet.members.length, set, ...told);
+}
+
+function shapeIn(fleet: Fleet, endpoints: number): Shape | undefined {
+  const unseen = Array.from({ length: endpoints - fleet.members.length }, () => 0);
+  const counts = [...fleet.members.map(({ requests = 0 }) => requests), ...unseen];
   const total = counts.reduce((sum, count) => sum + count, 0);
   const first = counts[0] ?? 0;
   if (counts.length < 4 || first === 0 || first / total > 0.6 || first < (1.3 * total) / counts.length)
@@ -149,6 +175,7 @@ function shapeIn(fleet: Fleet): Shape | undefined {
   const expected = counts.map((_, place) => cursors * poissonAbove(rounds, place));
   const distance = counts.reduce((sum, count, place) => sum + Math.abs(count - (expected[place] ?? 0)), 0) / 2 / total;
   const third = Math.ceil(counts.length / 3);
+  const used = counts.filter((count) => count > 0).length;
   return {
     fleet,
     places: counts.length,
@@ -158,6 +185,7 @@ function shapeIn(fleet: Fleet): Shape | undefined {
     rounds,
     expected,
     distance,
+    allowed: 0.06 + 0.4 * Math.sqrt(used / total),
     headShare: counts.slice(0, third).reduce((sum, count) => sum + count, 0) / total,
   };
 }
@@ -178,6 +206,16 @@ function poissonAbove(mean: number, place: number): number {
     below += term;
   }
   return Math.max(0, 1 - below);
+}
+
+function followsConnections(fleet: Fleet): { text: string; holds: boolean } | undefined {
+  const each = rangeOf(
+    fleet.members.flatMap(({ requests, connections = 0 }) =>
+      requests === undefined || connections <= 0 ? [] : [requests / connections],
+    ),
+  );
+  if (each === undefined) return undefined;
+  return { text: `${digits(each.least)} to ${digits(each.most)} on a connection`, holds: each.times > 1.6 };
 }
 
 function cursorsOf(view: View): number | undefined {

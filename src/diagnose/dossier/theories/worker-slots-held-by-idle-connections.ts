@@ -109,7 +109,7 @@ export const workerSlotsHeldByIdleConnections: DossierTheory = {
           missing: 'how long the side in front keeps connections',
         }),
       ],
-      culprit: `${takenAt?.program === undefined || takenAt.program === 'notes' || takenAt.program === 'file' ? (takenAt?.scope ?? 'the server') : `${takenAt.program} ${takenAt.scope}`}: ${size === undefined ? 'its' : `${digits(size)}`} worker slots, taken at accept and held by idle connections`,
+      culprit: `${takenAt?.program === undefined || takenAt.program === 'notes' || takenAt.program === 'file' ? (takenAt?.scope ?? 'the server') : `${takenAt.program} ${takenAt.scope}`}: ${size === undefined ? 'its' : digits(size)} worker slots, taken at accept and held by idle connections`,
       sentence: `All ${size === undefined ? '' : `${digits(size)} `}workers are bound to connections that send nothing, because a slot is taken when a connection is accepted: requests wait while the processor idles.`,
       arithmetic: [
         ...(size === undefined ? [] : [`${digits(size)} slots`]),
