@@ -34,6 +34,7 @@ export const dependencyPoolExhaustion: DossierTheory = {
     const free = pool.readings.filter(
       ({ active, size, waiting }) => active !== undefined && active < (size ?? pool.size ?? 0) && (waiting ?? 0) === 0,
     );
+    const refused = pool.readings.filter(({ failure }) => failure);
     const at = failuresAt(view, pool);
     const cpu = serverCpu(view);
     const goodput = goodputsOf(view);
@@ -83,6 +84,20 @@ export const dependencyPoolExhaustion: DossierTheory = {
           seen:
             at === undefined ? undefined : { text: at.text, holds: at.holds && full.length > 0, origins: at.origins },
           missing: 'how long the failures took, and the acquire timeout',
+        }),
+        claim('The pool said so at every failure: all in use, for the whole acquire timeout.', {
+          bearing: 'sufficient',
+          predicted: 'at least three failures after a second or more, and never a free connection',
+          refutes: 'free connections, or an acquire timeout that no burst could bear',
+          seen:
+            refused.length === 0 || pool.acquireTimeout === undefined
+              ? undefined
+              : {
+                  text: `${refused.length} failures after ${sayTime(pool.acquireTimeout)}, ${free.length} readings with free connections`,
+                  holds: refused.length >= 3 && pool.acquireTimeout >= 1 && free.length === 0 && full.length > 0,
+                  origins: refused.slice(0, 2).map(({ origin }) => origin),
+                },
+          missing: 'what the pool said at the failures',
         }),
         claim('More uses gave up than got a connection.', {
           bearing: 'sufficient',

@@ -26,7 +26,7 @@ export const overloadOpenLoop: DossierTheory = {
         (one) =>
           one.planned !== undefined &&
           one.achieved !== undefined &&
-          (one.uncorrected !== undefined || one.dropped === undefined),
+          (one.uncorrected !== undefined || (one.dropped ?? 0) === 0),
       )
       .toSorted((one, other) => shareOf(one) - shareOf(other))[0];
     if (run?.planned === undefined || run.achieved === undefined) return fromSeries(view);

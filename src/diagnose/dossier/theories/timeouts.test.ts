@@ -157,12 +157,7 @@ test('the same plateau is no default where somebody wrote it', () => {
 
 test('errors that the log calls successes are found by the flag', () => {
   const found = judged({
-    requests: [
-      table('envoy', [
-        ...quick(40, { flag: undefined } as Row),
-        ...cutAt(15, { status: 200, flag: 'UT', replica: '10.0.0.1:50051' }, 4),
-      ]),
-    ],
+    requests: [table('envoy', [...quick(40), ...cutAt(15, { status: 200, flag: 'UT', replica: '10.0.0.1:50051' }, 4)])],
   });
   assert.equal(found.verdict.pattern, 'default-route-timeout');
   assert.match(found.verdict.sentence, /error is in the trailer/);
