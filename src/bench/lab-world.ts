@@ -6,7 +6,7 @@
 // What an operator could see goes into the record; which fault was injected does not.
 
 import { type Duration, inMs, inSeconds, seconds } from '../base.ts';
-import type { Lab, LabScrape } from '../lab.ts';
+import type { Lab, LabReplica, LabScrape } from '../lab.ts';
 import { type LoadGroup, type LoadRun, type LoadTarget, startLoad } from '../load.ts';
 import type { Engine } from '../net.ts';
 import type { RecordLine, TopologyLine } from '../record.ts';
@@ -141,6 +141,9 @@ export function labWorld(options: LabWorldOptions): World {
       case 'burn':
         at(end, () => lab.inject({ kind: 'burn', replica: fault.replica, share: 0 }));
         break;
+      case 'fail':
+        at(end, () => lab.inject({ ...fault, share: 0 }));
+        break;
       case 'resume':
       case 'restart':
       case 'pause':
@@ -184,12 +187,18 @@ export function labWorld(options: LabWorldOptions): World {
 
   async function targetsFor(clients: Clients): Promise<LoadTarget[]> {
     if (clients.via === 'registry') {
-      return lab.replicas
-        .filter((replica) => replica.service === clients.service)
-        .map((replica) => ({ id: replica.id, host: replica.host, port: replica.port }));
+      return nearOf(clients).map((replica) => ({ id: replica.id, host: replica.host, port: replica.port }));
     }
     const proxy = clients.via === 'forwarder' ? await lab.forwarder() : lab.gateway;
     return proxy === undefined ? [] : [{ id: clients.via, host: proxy.host, port: proxy.port }];
+  }
+
+  /** The replicas in the clients' zone; all of them where there is none, or none in it. */
+  function nearOf({ service, zone }: Clients): readonly LabReplica[] {
+    const all = lab.replicas.filter((replica) => replica.service === service);
+    const zones = scenario.topology.services.find(({ name }) => name === service)?.zones;
+    const near = zones === undefined ? [] : all.filter((_, place) => zones[place % zones.length] === zone);
+    return near.length === 0 ? all : near;
   }
 
   /** One tick a second until the phase is over. The tick that `measure` begins with is the first that counts. */

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
 import { join } from 'node:path';
 import { type Duration, seconds } from '../base.ts';
+import type { ColdStart } from '../scenario.ts';
 import { ask } from './ask.ts';
 import type { ChildProgram } from './child-program.ts';
 import type { CpuReading, LabEvent, LabReplica } from './contract.ts';
@@ -25,6 +26,8 @@ export interface ReplicaOptions {
   readonly service: string;
   readonly role: LabReplica['role'];
   readonly cpuQuota: number | undefined;
+  /** How slow it is after a start in the middle of a run. */
+  readonly coldStart: ColdStart | undefined;
   /** Ports are 0: the kernel chooses at the first start. */
   readonly configuration: ReplicaConfiguration;
 }
@@ -112,7 +115,16 @@ export class ReplicaProcess {
 
   async restart(): Promise<void> {
     await this.kill();
+    this.beginCold();
     await this.start();
+  }
+
+  /** The next start is one in the middle of a run: the process begins cold, if the scenario has such a thing. */
+  beginCold(): void {
+    const { coldStart } = this.#options;
+    if (coldStart === undefined) return;
+    const cold_start = { factor: coldStart.factor, length_ns: coldStart.length };
+    this.#configuration = { ...this.#configuration, cold_start };
   }
 
   async setSlowness(factor: number): Promise<void> {

@@ -10,7 +10,7 @@ import { mkdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { type Duration, inMs, seconds, unreachable } from '../base.ts';
-import type { Call, FaultKind, Gateway, PolicyName, Service } from '../scenario.ts';
+import type { Call, ColdStart, FaultKind, Gateway, PolicyName, Service } from '../scenario.ts';
 import type { CpuReading, Lab, LabGateway, LabOptions, LabReplica, LabScrape } from './contract.ts';
 import type { GatewayProgram, GatewaySettings, GatewaySite } from './gateways/gateway-program.ts';
 import { startHaproxy } from './gateways/haproxy.ts';
@@ -67,6 +67,11 @@ class RunningLab implements Lab {
 
   async start(): Promise<void> {
     const { topology } = this.#options;
+    const imagined = topology.clients.find((group) => group.retry !== undefined || group.pinned === true);
+    if (imagined !== undefined) {
+      const what = imagined.retry === undefined ? 'pinned connections' : 'clients that ask again';
+      throw new LabError(`${imagined.name}: the lab has no ${what}; the simulator has (--world sim)`);
+    }
     await Promise.all([this.#nursery.guarded(), this.#startReplicas()]);
     if (topology.gateway === undefined) return;
     this.#gateway = await this.#startGateway('gateway', this.#fronted('gateway'), topology.gateway);
@@ -121,6 +126,8 @@ class RunningLab implements Lab {
         return replica.order({ burn: fault.share });
       case 'pause':
         return replica.order({ pause: inMs(fault.length) });
+      case 'fail':
+        return replica.order({ fail: fault.share, after_ms: inMs(fault.after) });
       default:
         return unreachable(fault, 'a fault that the lab cannot inject');
     }
@@ -139,6 +146,7 @@ class RunningLab implements Lab {
     if (facts === undefined) throw new LabError(`there is no service ${service}`);
     const before = this.#of(service).length;
     const added = Array.from({ length: count }, (_, index) => this.#replicaOf(facts, before + index + 1));
+    for (const replica of added) replica.beginCold();
     try {
       await allOrFirstError(added.map((replica) => replica.start()));
     } catch (error) {
@@ -209,7 +217,8 @@ class RunningLab implements Lab {
           health_shares_pool: false,
           calls: [],
         };
-        return this.#process({ service: name, role: 'dependency', cpuQuota: undefined, configuration });
+        const settings = { cpuQuota: undefined, coldStart: undefined, configuration };
+        return this.#process({ service: name, role: 'dependency', ...settings });
       });
   }
 
@@ -224,7 +233,8 @@ class RunningLab implements Lab {
       health_shares_pool: service.healthSharesPool,
       calls: service.calls.map((call) => this.#call(call)),
     };
-    return this.#process({ service: service.name, role: 'service', cpuQuota: service.cpuQuota, configuration });
+    const { coldStart, cpuQuota, name } = service;
+    return this.#process({ service: name, role: 'service', cpuQuota, coldStart, configuration });
   }
 
   #configuration(
@@ -247,6 +257,7 @@ class RunningLab implements Lab {
     readonly service: string;
     readonly role: LabReplica['role'];
     readonly cpuQuota: number | undefined;
+    readonly coldStart: ColdStart | undefined;
     readonly configuration: ReplicaConfiguration;
   }): ReplicaProcess {
     const { onEvent } = this.#options;

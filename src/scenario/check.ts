@@ -97,6 +97,11 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
     } else if (service !== undefined && !(service in services)) {
       problems.push(source.at(['clients', group, 'service'], unknownName('service', service, names)));
     }
+    const via = textIn(each, 'via') ?? (hasGateway ? 'gateway' : 'registry');
+    for (const key of ['pinned', 'zone'].filter((one) => one in each && via !== 'registry')) {
+      const message = `these clients go through the ${via}: expected via: registry, for ${key} is about the list of replicas`;
+      problems.push(source.atKey(['clients', group, key], message));
+    }
     if (each['via'] === 'gateway' && !hasGateway) {
       const message = `there is no gateway: expected a section gateway (gateway: {} takes every default), or via: registry`;
       problems.push(source.at(['clients', group, 'via'], message));

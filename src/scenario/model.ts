@@ -47,6 +47,17 @@ export interface Service {
   readonly calls: readonly Call[];
   /** Whether `/healthz` waits for a worker like any request. */
   readonly healthSharesPool: boolean;
+  /** A replica that was just started is slow at first: empty caches, code not compiled yet. */
+  readonly coldStart?: ColdStart;
+  /** Where the replicas stand, in turn: the first in the first zone, … */
+  readonly zones?: readonly string[];
+}
+
+/** Service and processor times are multiplied by `factor` at the start, and by less and less, in a straight line, until they are
+ * themselves after `length`. Replicas that stand when the run begins are warm. */
+export interface ColdStart {
+  readonly factor: number;
+  readonly length: Duration;
 }
 
 export interface Queue {
@@ -108,6 +119,22 @@ export interface Clients {
   /** How a registry client chooses from the list. */
   readonly choice: Choice;
   readonly timeout: Duration;
+  /** Absent: what failed has failed. */
+  readonly retry?: ClientRetry;
+  /** Registry clients in a zone ask only replicas of theirs, as long as there is one. */
+  readonly zone?: string;
+  /** Each user keeps the replica that its connection was first made to, as behind a balancer of connections. Registry only. */
+  readonly pinned?: boolean;
+}
+
+/** The client asks again after a failure or its timeout, which then holds for each try. */
+export interface ClientRetry {
+  /** Further tries after the first. */
+  readonly retries: number;
+  /** Ceiling of the first wait; it doubles from try to try, and the wait is drawn below it. Zero: at once. */
+  readonly backOff: Duration;
+  /** Retries for each request at most, all users together over ten seconds. Undefined: no budget. */
+  readonly budget: number | undefined;
 }
 
 export type Demand = ClosedDemand | OpenDemand;
@@ -185,7 +212,9 @@ export type FaultKind =
   /** Part of the process's time (0–1) is burnt on something else. */
   | { readonly kind: 'burn'; readonly replica: string; readonly share: number }
   /** The process stands still for this long, as in a garbage collection. */
-  | { readonly kind: 'pause'; readonly replica: string; readonly length: Duration };
+  | { readonly kind: 'pause'; readonly replica: string; readonly length: Duration }
+  /** A share (0–1) of the requests is answered with an error after this time, without a worker. Health checks still pass. */
+  | { readonly kind: 'fail'; readonly replica: string; readonly share: number; readonly after: Duration };
 
 /** k6's threshold grammar: a metric and an expression such as `p(95)<200` (milliseconds) or `rate<0.01`. */
 export interface Objective {

@@ -165,7 +165,7 @@ test('a missing part is told where it should be', () => {
 
 test('an unknown key is told at the key, with the one that was meant', () => {
   check(plain.replace('api: {}', 'api: { replcas: 3 }'), [
-    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, calls, health_shares_pool. Did you mean replicas?",
+    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, calls, health_shares_pool, cold_start, zones. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
     "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, faults, objectives, warm_up, duration, expect. Did you mean warm_up?",
@@ -224,7 +224,7 @@ test('one of several keys is asked for, not two and not none', () => {
     'my.yaml:6:5: demand.0: expected exactly one of closed, open, found closed and open',
   ]);
   check(`${plain}faults:\n  - { at: 1s, stop: api-1, kill: api-1 }\n`, [
-    'my.yaml:8:5: faults.0: expected exactly one of slow, stop, resume, kill, restart, burn, pause, found stop and kill',
+    'my.yaml:8:5: faults.0: expected exactly one of slow, stop, resume, kill, restart, burn, pause, fail, found stop and kill',
   ]);
 });
 

@@ -106,6 +106,8 @@ function buildService(name: string, surface: ServiceSurface): Service {
     cpuQuota: surface.cpu_quota,
     calls: surface.calls.map(({ to, timeout, retries, choice }) => ({ to, timeout, retries, choice })),
     healthSharesPool: surface.health_shares_pool,
+    ...(surface.cold_start === undefined ? {} : { coldStart: surface.cold_start }),
+    ...(surface.zones === undefined ? {} : { zones: surface.zones }),
   };
 }
 
@@ -128,6 +130,11 @@ function buildClients(surface: ScenarioSurface, onlyService: string): readonly C
     via: each.via ?? (surface.gateway === undefined ? 'registry' : 'gateway'),
     choice: each.choice,
     timeout: each.timeout,
+    ...(each.retry === undefined
+      ? {}
+      : { retry: { retries: each.retry.retries, backOff: each.retry.back_off, budget: each.retry.budget } }),
+    ...(each.zone === undefined ? {} : { zone: each.zone }),
+    ...(each.pinned === undefined ? {} : { pinned: each.pinned }),
   }));
 }
 
@@ -143,10 +150,11 @@ function buildFault(surface: FaultSurface): Fault {
   return { at: surface.at, for: surface.for, ...buildFaultKind(surface) };
 }
 
-function buildFaultKind({ slow, burn, pause, ...others }: FaultSurface): FaultKind {
+function buildFaultKind({ slow, burn, pause, fail, ...others }: FaultSurface): FaultKind {
   if (slow !== undefined) return { kind: 'slow', ...slow };
   if (burn !== undefined) return { kind: 'burn', ...burn };
   if (pause !== undefined) return { kind: 'pause', ...pause };
+  if (fail !== undefined) return { kind: 'fail', ...fail };
   for (const kind of ['stop', 'resume', 'kill', 'restart'] as const) {
     const replica = others[kind];
     if (replica !== undefined) return { kind, replica };

@@ -234,6 +234,17 @@ export const serviceSchema = mapping({
     .boolean({ error: 'true or false' })
     .prefault(false)
     .describe('Whether the health check waits for a worker like any request.'),
+  cold_start: mapping({
+    factor: positive('a factor above 0, such as 5').describe('What service times are multiplied by at first.'),
+    length: timeout().describe('After this a replica is warm.'),
+  })
+    .optional()
+    .describe('How slow a replica is after it was started. Those that stand when the run begins are warm.'),
+  zones: z
+    .array(name(), { error: 'a list of names' })
+    .min(1, { error: 'at least one zone' })
+    .optional()
+    .describe('Where the replicas stand, in turn: the first in the first zone.'),
 });
 
 export const dependencySchema = mapping({
@@ -261,6 +272,14 @@ export const gatewaySchema = mapping({
   health: health.optional().describe('Active health checks. Without this key there are none.'),
 });
 
+const retry = mapping({
+  retries: whole(1, 20).describe('Further tries after the first.'),
+  back_off: duration()
+    .prefault('0s')
+    .describe('Ceiling of the first wait; it doubles, and the wait is drawn below it.'),
+  budget: share().optional().describe('Retries for each request at most, all users together. Without it, no budget.'),
+});
+
 export const clientsSchema = mapping({
   service: name().optional().describe('The service they ask. May be left out when there is one.'),
   via: oneOf(['gateway', 'registry', 'forwarder'])
@@ -270,6 +289,12 @@ export const clientsSchema = mapping({
     ),
   choice: oneOf(choices).prefault('round-robin').describe('How one of the list is chosen, without a gateway.'),
   timeout: timeout().prefault('10s').describe('After this a client gives up.'),
+  retry: retry.optional().describe('Asks again after a failure or its timeout, which then holds for each try.'),
+  zone: name().optional().describe('Registry clients in a zone ask only replicas of theirs, as long as there is one.'),
+  pinned: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe('Each user keeps the replica that its connection was first made to. Registry only.'),
 });
 
 // Demand.
@@ -366,7 +391,7 @@ const victim = z
   })
   .optional();
 
-export const faultKinds = ['slow', 'stop', 'resume', 'kill', 'restart', 'burn', 'pause'] as const;
+export const faultKinds = ['slow', 'stop', 'resume', 'kill', 'restart', 'burn', 'pause', 'fail'] as const;
 
 export const faultSchema = exactlyOne(
   mapping({
@@ -388,6 +413,13 @@ export const faultSchema = exactlyOne(
     pause: mapping({ replica: replica(), length: timeout().describe('How long it stands still.') })
       .optional()
       .describe('The process stands still once, as in a garbage collection.'),
+    fail: mapping({
+      replica: replica(),
+      share: share().prefault('100%').describe('How many of the requests, 0 to 1 or 0% to 100%.'),
+      after: duration().prefault('1ms').describe('How long each error takes.'),
+    })
+      .optional()
+      .describe('Requests are answered with an error, without a worker; health checks still pass.'),
   }),
   faultKinds,
 );

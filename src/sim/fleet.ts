@@ -11,7 +11,10 @@ import { Station, type StationDuties } from './station.ts';
 export interface Site {
   readonly name: string;
   readonly role: 'service' | 'dependency';
-  readonly service: Pick<Service, 'workers' | 'serviceTime' | 'cpuTime' | 'queue' | 'cpuQuota' | 'healthSharesPool'>;
+  readonly service: Pick<
+    Service,
+    'workers' | 'serviceTime' | 'cpuTime' | 'queue' | 'cpuQuota' | 'healthSharesPool' | 'coldStart' | 'zones'
+  >;
   readonly calls: readonly Call[];
   /** Grows when replicas are added. */
   readonly stations: readonly Station[];
@@ -94,7 +97,7 @@ export class Fleet {
     const stations = this.#stationsOf.get(name);
     assert(stations !== undefined, 'a site has stations');
     while (stations.length < count) {
-      const station = this.#newStation(site, stations.length);
+      const station = this.#newStation(site, stations.length, now);
       station.settle(now);
       stations.push(station);
       this.#stations.push(station);
@@ -103,9 +106,10 @@ export class Fleet {
     }
   }
 
-  #newStation(site: Site, place: number): Station {
+  #newStation(site: Site, place: number, now: number): Station {
     const id = `${site.name}-${place + 1}`;
-    const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota } = site.service;
+    const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, coldStart } = site.service;
+    const failures = dice(this.#seed, `failures/${id}`);
     const settings = {
       id,
       index: this.#stations.length,
@@ -118,6 +122,9 @@ export class Fleet {
       cpuTime,
       cpuQuota,
       calls: site.calls.length,
+      coldStart,
+      startedAt: now === 0 ? -Infinity : now,
+      drawFailure: () => failures.next(),
     };
     return new Station(settings, this.#duties);
   }
@@ -162,6 +169,9 @@ export class Fleet {
         break;
       case 'restart':
         station.restart(now);
+        break;
+      case 'fail':
+        station.fail(fault.share, fault.after);
         break;
       default:
         unreachable(fault, 'a fault that nobody injects');

@@ -36,11 +36,16 @@ export class Gates {
   /** The gate that these clients go through. `phase` tells the registry lists of one group apart. */
   for(clients: Clients, policy: PolicyName | undefined, phase: number, now: number): Gate {
     const { service, via, choice, name } = clients;
-    if (via === 'registry') return this.#newGate('registry', service, choice, `registry/${name}/${phase}`, now);
+    if (via === 'registry') {
+      const gate = this.#newGate('registry', choice, `registry/${name}/${phase}`, now);
+      gate.setStations(this.#near(service, clients.zone), now);
+      return gate;
+    }
     const key = `${via}/${service}`;
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
-    const gate = this.#newGate(via, service, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key, now);
+    const gate = this.#newGate(via, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key, now);
+    gate.setStations(this.#near(service, undefined), now);
     this.#shared.set(key, gate);
     if (via === 'gateway') {
       const { gateway } = this.#duties;
@@ -58,9 +63,9 @@ export class Gates {
     return gate;
   }
 
-  #newGate(kind: Gate['kind'], service: string, policy: PolicyName | Choice, stream: string, now: number): Gate {
+  #newGate(kind: Gate['kind'], policy: PolicyName | Choice, stream: string, now: number): Gate {
     const retries = kind === 'gateway' ? (this.#duties.gateway?.retries ?? 0) : 0;
-    const gate = new Gate(
+    return new Gate(
       {
         kind,
         balancer: balancerByName(policy, { seed: this.#seedOf(stream) }),
@@ -69,8 +74,14 @@ export class Gates {
       },
       now,
     );
-    gate.setStations([...this.#duties.fleet.site(service).stations], now);
-    return gate;
+  }
+
+  /** The stations of a service in a zone; all of them where there is none, or none in it. */
+  #near(service: string, zone: string | undefined): readonly Station[] {
+    const { stations, service: settings } = this.#duties.fleet.site(service);
+    const { zones } = settings;
+    const near = zones === undefined ? [] : stations.filter(({ place }) => zones[place % zones.length] === zone);
+    return near.length === 0 ? [...stations] : near;
   }
 
   /** Replicas have been added to a service: whoever keeps a list of them takes the new one. */

@@ -2,11 +2,13 @@
 // arrivals come when their pacer says, whatever the answers do.
 
 import { instantAt } from '../base.ts';
+import type { RetryBudget } from '../policy.ts';
 import type { Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
 import { Tally } from './tally.ts';
+import type { Thoughts } from './thoughts.ts';
 
 export interface GroupSettings {
   readonly name: string;
@@ -16,6 +18,21 @@ export interface GroupSettings {
   readonly deadlines: Deadlines;
   /** From when on requests are judged. */
   readonly measureFrom: number;
+  /** Undefined: clients do not ask again. */
+  readonly retry: Asking | undefined;
+  /** Whether each closed user keeps the replica that it got first. */
+  readonly pinned: boolean;
+  /** Undefined where nobody thinks. */
+  readonly thoughts: Thoughts | undefined;
+}
+
+/** How the clients of a group ask again. */
+export interface Asking {
+  readonly retries: number;
+  /** Undefined: as often as `retries` says, whatever the others do. */
+  readonly budget: RetryBudget | undefined;
+  /** The wait before try number `attempt` after the first. */
+  wait(attempt: number): number;
 }
 
 export type Source =
@@ -28,6 +45,10 @@ export class Group {
   readonly source: Source;
   readonly deadlines: Deadlines;
   readonly measureFrom: number;
+  readonly retry: Asking | undefined;
+  readonly thoughts: Thoughts | undefined;
+  /** By user, counted from the group's first: its endpoint; −1 for none yet. Undefined where users keep none. */
+  readonly pins: Int32Array | undefined;
   readonly inFlight: Level;
   /** The present second, whenever its requests came due. */
   readonly recent = new Tally();
@@ -44,6 +65,10 @@ export class Group {
     this.source = settings.source;
     this.deadlines = settings.deadlines;
     this.measureFrom = settings.measureFrom;
+    this.retry = settings.retry;
+    this.thoughts = settings.thoughts;
+    const { source } = settings;
+    this.pins = settings.pinned && source.kind === 'closed' ? new Int32Array(source.users).fill(-1) : undefined;
     this.inFlight = new Level(0, instantAt(now));
   }
 

@@ -27,6 +27,8 @@ export const states = {
   dead: 7,
   /** It has ended badly, and whoever waits will hear of it after a round trip. */
   telling: 8,
+  /** It is being answered with an error, without a worker, because its station fails on purpose. */
+  failing: 9,
 } as const;
 
 /** How a job ends. Everything but `ok` takes a round trip to be told. */
@@ -44,6 +46,8 @@ export const outcomes = {
   refused: 5,
   /** Nobody was fit to be asked. */
   unfit: 6,
+  /** The station answered 500. */
+  failed: 7,
 } as const;
 
 export class Jobs {

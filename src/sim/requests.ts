@@ -15,6 +15,10 @@ export class Requests {
   /** Which of its gate's endpoints has the attempt; −1 for none. */
   endpoint = new Int32Array(firstCapacity);
   attempts = new Uint8Array(firstCapacity);
+  /** How often its client has asked again. */
+  tries = new Uint8Array(firstCapacity);
+  /** Until when its client rests before it asks again; −1 while an attempt is under way. */
+  restsUntil = new Float64Array(firstCapacity);
   generation = new Int32Array(firstCapacity);
   dueAt = new Float64Array(firstCapacity);
   attemptAt = new Float64Array(firstCapacity);
@@ -47,6 +51,8 @@ export class Requests {
     this.job[request] = -1;
     this.endpoint[request] = -1;
     this.attempts[request] = 0;
+    this.tries[request] = 0;
+    this.restsUntil[request] = -1;
     this.dueAt[request] = dueAt;
     return request;
   }
@@ -54,11 +60,17 @@ export class Requests {
   free(request: number): void {
     assert(this.#live[request] === 1, 'a request ends once');
     this.#live[request] = 0;
-    this.generation[request] = (this.generation[request] ?? 0) + 1;
+    this.forgetDeadlines(request);
+    this.restsUntil[request] = -1;
     this.#next[request] = this.#freed;
     this.#freed = request;
     this.#count -= 1;
     if ((this.attempts[request] ?? 0) > 1) this.tried.delete(request);
+  }
+
+  /** Deadlines that were set for the request so far mean it no more. */
+  forgetDeadlines(request: number): void {
+    this.generation[request] = (this.generation[request] ?? 0) + 1;
   }
 
   /** The numbers in use now. */
@@ -74,6 +86,8 @@ export class Requests {
     this.job = grownInts(this.job, capacity);
     this.endpoint = grownInts(this.endpoint, capacity);
     this.attempts = grownBytes(this.attempts, capacity);
+    this.tries = grownBytes(this.tries, capacity);
+    this.restsUntil = grownTimes(this.restsUntil, capacity);
     this.generation = grownInts(this.generation, capacity);
     this.dueAt = grownTimes(this.dueAt, capacity);
     this.attemptAt = grownTimes(this.attemptAt, capacity);

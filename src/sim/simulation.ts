@@ -164,6 +164,9 @@ export class Simulation {
       case 'kill':
         world.plan(end, (now) => world.inject({ kind: 'restart', replica }, now));
         break;
+      case 'fail':
+        world.plan(end, (now) => world.inject({ ...fault, share: 0 }, now));
+        break;
       case 'resume':
       case 'restart':
       case 'pause':

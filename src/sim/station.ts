@@ -7,10 +7,10 @@
 //   waiting ─► dropped     its client left, and this station notices such things
 //   serving ─► overdue     its time was over while the station stood still; it ends when that does
 //   serving ─► dead        the station was killed
+//   accept  ─► failing     it answers an error in a worker's stead
 //
 // Processor time is a queue of its own, one for the whole process: a request first gets `cpuTime` of it, then its worker
-// holds it for the service time, then for its calls. A quota below one core stretches the processor time (a fluid model of
-// throttling: right in the mean, without the 100 ms periods).
+// holds it for the service time, then for its calls. A quota below one core lets the process run for a part of each 100 ms.
 //
 // The areas under `inFlight`, `busy` and `waiting` are exact, so any span's mean is a difference. They also audit the run:
 // what was in flight, added up over time, is what the sojourns add up to (Little's law without the division).
@@ -18,6 +18,7 @@
 // Hot: `arrive`, `due` and what they call. They allocate nothing.
 
 import { assert } from '../base.ts';
+import { CpuQuota } from './cpu-quota.ts';
 import { type Jobs, outcomes, purposes, states } from './jobs.ts';
 
 export interface StationSettings {
@@ -36,6 +37,12 @@ export interface StationSettings {
   readonly cpuQuota: number | undefined;
   /** How many calls each request makes. */
   readonly calls: number;
+  /** How slow it is after a start; undefined: warm at once. */
+  readonly coldStart: { readonly factor: number; readonly length: number } | undefined;
+  /** When it was started. One that stands from the beginning is warm. */
+  readonly startedAt: number;
+  /** Draws a number from 0 to 1, for requests that fail on purpose. */
+  readonly drawFailure: () => number;
 }
 
 /** What a station needs of the world around it. */
@@ -71,12 +78,15 @@ export class Station {
   serviceSum = 0;
   serviceCount = 0;
   cpuSum = 0;
+  readonly cpu: CpuQuota;
   /** Sum of the sojourns of what has left, and of the arrival times of what is here. */
   sojournSum = 0;
   arrivalSum = 0;
 
   #settledAt = 0;
-  #cpuFreeAt = 0;
+  #coldFrom: number;
+  /** A share of the requests is answered with an error after so long. */
+  #failing: { readonly share: number; readonly after: number } | undefined;
   /** From outside (SIGSTOP): one resume ends it, however many stops came before. */
   #stopped = false;
   /** By itself: each pause ends by its own length. */
@@ -94,6 +104,8 @@ export class Station {
     this.workers = settings.workers;
     this.#settings = settings;
     this.#duties = duties;
+    this.#coldFrom = settings.startedAt;
+    this.cpu = new CpuQuota(settings.cpuQuota);
   }
 
   get frozen(): boolean {
@@ -133,7 +145,12 @@ export class Station {
     this.settle(now);
     this.started += 1;
     jobs.arrivedAt[job] = now;
-    if (this.busy < this.workers) {
+    if (this.#failing !== undefined && this.#fails(job)) {
+      this.#enter(now);
+      jobs.state[job] = states.failing;
+      jobs.timed[job] = 1;
+      this.#duties.scheduleDue(now + this.#failing.after, job);
+    } else if (this.busy < this.workers) {
       this.#enter(now);
       this.#begin(job, now);
     } else if (this.waiting < this.#settings.queueLimit) {
@@ -142,6 +159,16 @@ export class Station {
       jobs.state[job] = states.waiting;
       this.#queue.push(job, jobs);
     } else this.#duties.ended(job, outcomes.full);
+  }
+
+  #fails(job: number): boolean {
+    if (this.#duties.jobs.purpose[job] === purposes.check) return false;
+    return this.#settings.drawFailure() < (this.#failing?.share ?? 0);
+  }
+
+  /** From now on a share of the requests is answered with an error after so long; a share of 0 ends that. */
+  fail(share: number, after: number): void {
+    this.#failing = share === 0 ? undefined : { share, after };
   }
 
   #enter(now: number): void {
@@ -168,13 +195,19 @@ export class Station {
   }
 
   #worksUntil(now: number): number {
-    const { cpuTime, cpuQuota, draw } = this.#settings;
-    const service = Math.round(draw() * this.slowness);
+    const { cpuTime, draw } = this.#settings;
+    const slowness = this.slowness * this.#coldness(now);
+    const service = Math.round(draw() * slowness);
     if (cpuTime === 0) return now + service;
-    const cpu = cpuTime * this.slowness;
+    const cpu = cpuTime * slowness;
     this.cpuSum += cpu;
-    this.#cpuFreeAt = Math.max(now, this.#cpuFreeAt) + Math.round(cpu / Math.min(1, cpuQuota ?? 1));
-    return this.#cpuFreeAt + service;
+    return this.cpu.use(cpu, now) + service;
+  }
+
+  #coldness(now: number): number {
+    const { coldStart } = this.#settings;
+    if (coldStart === undefined) return 1;
+    return 1 + (coldStart.factor - 1) * Math.max(0, 1 - (now - this.#coldFrom) / coldStart.length);
   }
 
   /** The event of a job's end has come. */
@@ -186,6 +219,11 @@ export class Station {
         jobs.free(job);
         return;
       case states.telling:
+        return;
+      case states.failing:
+        this.settle(now);
+        this.#leave(job, now);
+        this.#duties.ended(job, outcomes.failed);
         return;
       default:
         assert(jobs.state[job] === states.serving, 'whoever is due is being served');
@@ -353,7 +391,8 @@ export class Station {
     this.#down = false;
     this.#stopped = false;
     this.#pauses = 0;
-    this.#cpuFreeAt = now;
+    this.#coldFrom = now;
+    this.cpu.clear(now);
   }
 }
 

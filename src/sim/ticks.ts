@@ -27,6 +27,8 @@ interface Reading {
   readonly serviceSum: number;
   readonly serviceCount: number;
   readonly cpuSum: number;
+  readonly throttledNs: number;
+  readonly throttledPeriods: number;
 }
 
 export class Ticker {
@@ -147,8 +149,19 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 function readingOf(station: Station): Reading | undefined {
   if (station.frozen || station.down) return undefined;
-  const { inFlightArea, busyArea, waitingArea, started, serviceSum, serviceCount, cpuSum } = station;
-  return { inFlightArea, busyArea, waitingArea, started, serviceSum, serviceCount, cpuSum };
+  const { inFlightArea, busyArea, waitingArea, started, serviceSum, serviceCount, cpuSum, cpu } = station;
+  const { throttledNs, throttledPeriods } = cpu;
+  return {
+    inFlightArea,
+    busyArea,
+    waitingArea,
+    started,
+    serviceSum,
+    serviceCount,
+    cpuSum,
+    throttledNs,
+    throttledPeriods,
+  };
 }
 
 function inFlightOnly(mean: number | undefined): Pick<ReplicaTick, 'in_flight_mean'> {
@@ -165,6 +178,12 @@ function grownBetween(before: Reading, after: Reading, span: number): Omit<Repli
     service_sum_ns: after.serviceSum - before.serviceSum,
     service_count: after.serviceCount - before.serviceCount,
     ...(cpu > 0 ? { cpu_ns: cpu } : {}),
+    ...(after.throttledPeriods > 0
+      ? {
+          throttled_ns: after.throttledNs - before.throttledNs,
+          throttled_periods: after.throttledPeriods - before.throttledPeriods,
+        }
+      : {}),
   };
 }
 

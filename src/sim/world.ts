@@ -13,7 +13,8 @@
 //
 // Hot: everything from `#due` to `#next`. Nothing there allocates, but for a second attempt.
 
-import { assert, dice, type Duration, instantAt, ns, us } from '../base.ts';
+import { assert, dice, type Duration, instantAt, ns, seconds, us } from '../base.ts';
+import { backOff, RetryBudget } from '../policy.ts';
 import {
   type Clients,
   type Demand,
@@ -30,12 +31,13 @@ import { Deadlines, type Timed } from './deadlines.ts';
 import { Fleet } from './fleet.ts';
 import type { Gate } from './gate.ts';
 import { Gates } from './gates.ts';
-import { Group, type Source } from './group.ts';
+import { type Asking, Group, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
 import { Requests } from './requests.ts';
 import type { Station, StationDuties } from './station.ts';
 import { ReplicaTally } from './tally.ts';
+import { Thoughts } from './thoughts.ts';
 
 /** How long it takes to hear that something failed at once. */
 const roundTrip = us(200);
@@ -43,6 +45,8 @@ const roundTrip = us(200);
 const latencyStationsMax = 512;
 /** How long a user rests when nobody could be reached. */
 const restAfterUnreachable = 100e6;
+/** The longest wait of a client before it asks again. */
+const backOffMax = seconds(10);
 
 /** Kinds of event, in the order in which they happen when they fall on one instant: work is released, then told, then
  * patience runs out, then new work arrives. */
@@ -55,8 +59,10 @@ const kinds = {
   check: 5,
   thought: 6,
   arrival: 7,
+  thoughts: 8,
+  again: 9,
 } as const;
-const ranks = [0, 1, 2, 3, 3, 4, 5, 5];
+const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
 
@@ -79,7 +85,9 @@ export class World implements StationDuties {
   readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
   /** By user, counted from `#firstUser`: the group's place in `groups`. */
-  #groupOfUser = new Int32Array(0);
+  #groupOfUser = new Uint16Array(0);
+  /** The present phase's groups that think, and undefined for those of earlier phases. */
+  readonly #thinking: (Thoughts | undefined)[] = [];
   /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
   #firstUser = 0;
   #userCount = 0;
@@ -194,7 +202,8 @@ export class World implements StationDuties {
     this.#groupCount = demands.length;
     let firstUser = this.#firstUser;
     const users = demands.reduce((sum, { demand }) => sum + (demand.kind === 'closed' ? demand.users : 0), 0);
-    this.#groupOfUser = new Int32Array(users);
+    this.#groupOfUser = new Uint16Array(users);
+    this.#thinking.fill(undefined);
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
         alone === undefined
@@ -210,7 +219,13 @@ export class World implements StationDuties {
       }
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
-      return new Group({ name, gate, source, deadlines, measureFrom: setting.measureFrom }, now);
+      const thoughts = demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts() : undefined;
+      const retry = this.#asking(clients, setting.phase);
+      const { measureFrom } = setting;
+      return new Group(
+        { name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true, thoughts },
+        now,
+      );
     });
     this.#userCount = users;
     for (const tally of [...this.recentByStation, ...this.measuredByStation]) tally.clear();
@@ -223,6 +238,28 @@ export class World implements StationDuties {
     return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
   }
 
+  /** How a group asks again. Its waits are drawn from a stream of its own. */
+  #asking({ name, retry }: Clients, phase: number): Asking | undefined {
+    if (retry === undefined) return undefined;
+    const source = dice(this.#seed, `retries/${name}/${phase}`);
+    const { retries, backOff: base, budget } = retry;
+    return {
+      retries,
+      budget: budget === undefined ? undefined : new RetryBudget({ ratio: budget, minPerSecond: 1 }),
+      wait: (attempt) => (base === 0 ? 0 : backOff(attempt, source, { base, max: backOffMax })),
+    };
+  }
+
+  #newThoughts(): Thoughts {
+    const index = this.#thinking.length;
+    const thoughts = new Thoughts(
+      (user, now) => this.#thought(user, now),
+      (at) => this.#kernel.schedule(at, kinds.thoughts, index),
+    );
+    this.#thinking.push(thoughts);
+    return thoughts;
+  }
+
   #beginGroup(group: Group, index: number, now: number): void {
     const { source } = group;
     if (source.kind === 'open') {
@@ -233,7 +270,7 @@ export class World implements StationDuties {
     for (let user = 0; user < source.users; user++) {
       const at = now + Math.round((source.think * user) / source.users);
       if (at === now) this.#due(index, source.firstUser + user, now);
-      else this.#kernel.schedule(at, kinds.thought, source.firstUser + user);
+      else group.thoughts?.begin(source.firstUser + user, at);
     }
   }
 
@@ -278,9 +315,13 @@ export class World implements StationDuties {
         this.#tell(subject, now);
         return;
       case kinds.thought:
-        if (this.#accepting && subject >= this.#firstUser) {
-          this.#due(this.#groupOfUser[subject - this.#firstUser] ?? 0, subject, now);
-        }
+        this.#thought(subject, now);
+        return;
+      case kinds.thoughts:
+        this.#thinking[subject]?.pass(now);
+        return;
+      case kinds.again:
+        this.#askAgain(subject, now);
         return;
       case kinds.arrival:
         if (this.#accepting && subject >= this.#firstGroup) this.#arrive(subject - this.#firstGroup, now);
@@ -300,6 +341,12 @@ export class World implements StationDuties {
     }
   }
 
+  /** A user has thought. */
+  #thought(user: number, now: number): void {
+    if (!this.#accepting || user < this.#firstUser) return;
+    this.#due(this.#groupOfUser[user - this.#firstUser] ?? 0, user, now);
+  }
+
   #arrive(index: number, now: number): void {
     const group = this.groups[index];
     assert(group !== undefined, 'an arrival belongs to a group');
@@ -317,7 +364,14 @@ export class World implements StationDuties {
     group.recent.plan();
     if (group.isMeasured(now)) group.measured.plan();
     group.inFlight.change(1, at);
-    const generation = requests.generation[request] ?? 0;
+    group.retry?.budget?.deposit(at);
+    this.#ask(request, group, now);
+  }
+
+  /** The client asks, for the first time or again. */
+  #ask(request: number, group: Group, now: number): void {
+    const at = instantAt(now);
+    const generation = this.requests.generation[request] ?? 0;
     group.deadlines.set(request, generation, now);
     const { gate } = group;
     gate.inFlight.change(1, at);
@@ -331,7 +385,10 @@ export class World implements StationDuties {
     const { requests, jobs } = this;
     const { gate } = group;
     const attempts = requests.attempts[request] ?? 0;
-    const endpoint = gate.pick(attempts > 0 ? requests.tried.get(request) : undefined, now);
+    const endpoint =
+      group.pins === undefined
+        ? gate.pick(attempts > 0 ? requests.tried.get(request) : undefined, now)
+        : this.#pinned(request, group, group.pins, now);
     const job = jobs.allocate(purposes.request, request);
     requests.job[request] = job;
     if (endpoint === undefined) {
@@ -343,6 +400,16 @@ export class World implements StationDuties {
     requests.attemptAt[request] = now;
     gate.started(endpoint, now);
     gate.station(endpoint).arrive(job, now);
+  }
+
+  /** The endpoint that the request's user keeps, chosen at its first request. */
+  #pinned(request: number, { gate, source }: Group, pins: Int32Array, now: number): number | undefined {
+    const place = (this.requests.user[request] ?? 0) - (source.kind === 'closed' ? source.firstUser : 0);
+    const kept = pins[place] ?? -1;
+    if (kept >= 0) return kept;
+    const endpoint = gate.pick(undefined, now);
+    if (endpoint !== undefined) pins[place] = endpoint;
+    return endpoint;
   }
 
   /** A station has done with a job, or never took it. */
@@ -410,9 +477,11 @@ export class World implements StationDuties {
 
   /** A request whose last attempt went wrong. What a replica answered itself is told as its answer. */
   #failed(request: number, group: Group, outcome: number, station: number, now: number): void {
+    if (this.#rests(request, group, now)) return;
     const direct = group.gate.kind === 'registry';
     switch (outcome) {
       case outcomes.full:
+      case outcomes.failed:
       case outcomes.callFailed:
       case outcomes.callTimedOut:
         this.#answered(request, group, false, station, now);
@@ -431,6 +500,32 @@ export class World implements StationDuties {
       default:
         assert(false, 'a failed attempt has an outcome');
     }
+  }
+
+  /** Whether the client will ask again after what has just failed; it rests until then. */
+  #rests(request: number, group: Group, now: number): boolean {
+    const { requests } = this;
+    const { retry, gate } = group;
+    if (retry === undefined || !this.#accepting) return false;
+    const tries = (requests.tries[request] ?? 0) + 1;
+    const at = instantAt(now);
+    if (tries > retry.retries || retry.budget?.withdraw(at) === false) return false;
+    requests.tries[request] = tries;
+    requests.attempts[request] = 0;
+    requests.tried.delete(request);
+    requests.forgetDeadlines(request);
+    gate.inFlight.change(-1, at);
+    const until = now + Math.round(retry.wait(tries));
+    requests.restsUntil[request] = until;
+    this.#kernel.schedule(until, kinds.again, request);
+    return true;
+  }
+
+  #askAgain(request: number, now: number): void {
+    // What has ended meanwhile, with its phase, does not rest any more.
+    if (this.requests.restsUntil[request] !== now) return;
+    this.requests.restsUntil[request] = -1;
+    this.#ask(request, this.#groupOf(request), now);
   }
 
   #answered(request: number, group: Group, ok: boolean, station: number, now: number): void {
@@ -474,6 +569,7 @@ export class World implements StationDuties {
     const age = now - dueAt;
     const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
     this.#letGo(request, group.gate.kind !== 'registry', now);
+    if (this.#rests(request, group, now)) return;
     group.recent.timeout(age);
     this.recentByStation[replica]?.failure('timeout');
     this.recentByStation[replica]?.unfinished(age);
@@ -486,8 +582,9 @@ export class World implements StationDuties {
   }
 
   #gatewayExpired(request: number, now: number): void {
+    const group = this.#groupOf(request);
     this.#letGo(request, false, now);
-    this.#answeredByGate(request, this.#groupOf(request), 'timed-out', now);
+    if (!this.#rests(request, group, now)) this.#answeredByGate(request, group, 'timed-out', now);
   }
 
   /** Gives up the present attempt, if there is one. */
@@ -511,10 +608,11 @@ export class World implements StationDuties {
 
   #close(request: number, group: Group, now: number, restAtLeast = 0): void {
     const user = this.requests.user[request] ?? -1;
+    const resting = (this.requests.restsUntil[request] ?? -1) >= 0;
     this.requests.free(request);
     const at = instantAt(now);
     group.inFlight.change(-1, at);
-    group.gate.inFlight.change(-1, at);
+    if (!resting) group.gate.inFlight.change(-1, at);
     this.#next(group, user, now, restAtLeast);
   }
 
@@ -523,6 +621,7 @@ export class World implements StationDuties {
     if (!this.#accepting || group.source.kind !== 'closed') return;
     const pause = Math.max(group.source.think, restAtLeast);
     if (pause === 0) this.#due(this.#groupOfUser[user - this.#firstUser] ?? 0, user, now);
+    else if (pause === group.source.think) group.thoughts?.begin(user, now + pause);
     else this.#kernel.schedule(now + pause, kinds.thought, user);
   }
 

@@ -20,7 +20,7 @@ test('what is no order is answered with what would be one', () => {
   for (const [text, says] of [
     ['slow', 'not JSON'],
     ['7', 'not a JSON object'],
-    ['{}', 'one of slow, workers, burn, pause, targets'],
+    ['{}', 'one of slow, workers, burn, pause, fail, targets'],
     ['{"slow":0}', 'slow: a number above 0'],
     ['{"slow":"2"}', 'slow: a number above 0'],
     ['{"workers":0}', 'workers: a whole number from 1'],

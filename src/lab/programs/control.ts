@@ -4,6 +4,7 @@
 //   {"workers": 8}                   the pool grows at once, or shrinks as workers become idle
 //   {"burn": 0.5, "for_ms": 2000}    this share of the process's time goes to something else; 0, or the end of for_ms, ends it
 //   {"pause": 200}                   the process stands still for so many milliseconds, once
+//   {"fail": 1, "after_ms": 1}       this share of the requests is answered with an error after so many milliseconds; 0 ends it
 //   {"targets": [ … ], "of": "api"}  the registry's list of a service that this replica calls
 
 import type { TargetConfiguration } from './replica-configuration.ts';
@@ -13,6 +14,7 @@ export type Order =
   | { readonly kind: 'workers'; readonly workers: number }
   | { readonly kind: 'burn'; readonly share: number; readonly forMs: number | undefined }
   | { readonly kind: 'pause'; readonly ms: number }
+  | { readonly kind: 'fail'; readonly share: number; readonly afterMs: number }
   | { readonly kind: 'targets'; readonly of: string; readonly targets: readonly TargetConfiguration[] };
 
 /** The longest pause: a replica that stands still longer looks dead rather than slow; SIGSTOP is for that. */
@@ -47,12 +49,19 @@ export function parseOrder(text: string): Order | string {
     const ms = numberIn(value.pause, { above: 0, max: pauseMsMax });
     return ms === undefined ? `pause: milliseconds, above 0, at most ${pauseMsMax}` : { kind: 'pause', ms };
   }
+  if ('fail' in value) {
+    const share = numberIn(value.fail, { above: -1, max: 1 });
+    const afterMs = 'after_ms' in value ? numberIn(value.after_ms, { above: -1, max: 1e6 }) : 1;
+    if (share === undefined || share < 0) return 'fail: a share from 0 to 1';
+    if (afterMs === undefined || afterMs < 0) return 'after_ms: a number from 0';
+    return { kind: 'fail', share, afterMs };
+  }
   if ('targets' in value && 'of' in value) {
     const targets = Array.isArray(value.targets) ? value.targets.filter(isTarget) : [];
     if (typeof value.of !== 'string' || targets.length === 0) return 'targets: a list of {id, host, port}; of: a name';
     return { kind: 'targets', of: value.of, targets };
   }
-  return 'one of slow, workers, burn, pause, targets';
+  return 'one of slow, workers, burn, pause, fail, targets';
 }
 
 function numberIn(value: unknown, range: { above: number; max: number }): number | undefined {

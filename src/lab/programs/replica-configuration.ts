@@ -21,6 +21,8 @@ export interface ReplicaConfiguration {
   readonly abandoned: 'served' | 'dropped';
   readonly health_shares_pool: boolean;
   readonly calls: readonly CallConfiguration[];
+  /** What times are multiplied by at first; the factor falls to 1 in a straight line. Absent: warm from the start. */
+  readonly cold_start?: { readonly factor: number; readonly length_ns: number };
 }
 
 export interface CallConfiguration {

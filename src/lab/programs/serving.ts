@@ -9,7 +9,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { between, dice, type Duration, type Instant, ms, ns, unreachable } from '../../base.ts';
+import { between, type Dice, dice, type Duration, type Instant, ms, ns, unreachable } from '../../base.ts';
 import { Alarm, clock } from './alarm.ts';
 import { type CallOutcome, Caller } from './caller.ts';
 import { type Order, parseOrder } from './control.ts';
@@ -57,6 +57,9 @@ class Replica {
   readonly #alarm: Alarm;
   readonly #burner: Burner;
   #slowness: number;
+  #failing = { share: 0, after: ns(0) };
+  readonly #failures: Dice;
+  readonly #startedAt = clock();
 
   constructor(configuration: ReplicaConfiguration) {
     const { id, seed, stream } = configuration;
@@ -64,11 +67,12 @@ class Replica {
     this.#draw = serviceTimes(configuration.service_time, dice(seed, stream));
     this.#callers = configuration.calls.map((call) => new Caller(call, dice(seed, `${id}/calls/${call.to}`)));
     this.#slowness = configuration.slowness;
+    this.#failures = dice(seed, `${id}/failures`);
     this.#tally = new Tally(clock());
     this.#pool = new WorkerPool({
       workers: configuration.workers,
       waitingMax: configuration.queue_limit,
-      duties: { begin: (visit) => this.#begin(visit), due: (task) => this.#due(task) },
+      duties: { begin: (visit, startedAt) => this.#begin(visit, startedAt), due: (task) => this.#due(task) },
       now: clock(),
     });
     this.#alarm = new Alarm(() => this.#settle(earlyMax));
@@ -87,6 +91,10 @@ class Replica {
     const visit: Visit = { arrivedAt: now, response, purpose: isHealth ? 'health' : 'request', clientLeft: false };
     response.on('close', () => this.#closed(visit));
     if (!isHealth) this.#tally.arrived(now);
+    if (!isHealth && this.#failing.share > 0 && this.#failures.next() < this.#failing.share) {
+      setTimeout(() => this.#answer(visit, 500, 'failed on purpose\n'), this.#failing.after / 1e6);
+      return;
+    }
     if (this.#pool.arrive(visit, now)) this.#settle(ns(0));
     else this.#answer(visit, 503, 'no worker is free and the queue is full\n');
   }
@@ -114,14 +122,22 @@ class Replica {
   }
 
   /** A worker takes the visit up: its processor time is spent at once, its service time is waited for. */
-  #begin(visit: Visit): Duration {
+  #begin(visit: Visit, startedAt: Instant): Duration {
     if (visit.purpose === 'health') return ns(0);
-    const service = this.#draw() * this.#slowness;
-    const cpu = ns(this.#configuration.cpu_time_ns * this.#slowness);
+    const slowness = this.#slowness * this.#coldness(startedAt);
+    const service = this.#draw() * slowness;
+    const cpu = ns(this.#configuration.cpu_time_ns * slowness);
     if (cpu <= 0) return ns(service);
     const begun = clock();
     spin(cpu);
     return ns(between(begun, clock()) + service);
+  }
+
+  /** What a process that was just started is slower by. */
+  #coldness(now: Instant): number {
+    const cold = this.#configuration.cold_start;
+    if (cold === undefined) return 1;
+    return 1 + (cold.factor - 1) * Math.max(0, 1 - between(this.#startedAt, now) / cold.length_ns);
   }
 
   #due(task: Task<Visit>): void {
@@ -202,6 +218,9 @@ class Replica {
       case 'pause':
         // After this turn, so that the answer to the order leaves first.
         setTimeout(() => this.#stoodStill(standStill(ms(order.ms))), 1);
+        break;
+      case 'fail':
+        this.#failing = { share: order.share, after: ms(order.afterMs) };
         break;
       case 'targets':
         for (const caller of this.#callers) if (caller.to === order.of) caller.setTargets(order.targets);
