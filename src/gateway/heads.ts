@@ -27,7 +27,7 @@ export function writeRequestHead(
 ): void {
   out.text(head.method);
   out.text(' ');
-  out.text(head.path);
+  copyPath(out, head);
   out.bytes(requestVersionAndHost);
   out.text(head.authority ?? fallbackHost);
   out.bytes(lineEnd);
@@ -55,7 +55,7 @@ export function writeResponseHead(
 ): void {
   writeStatusLine(out, head.status, head.reason);
   copyFields(out, head, responseFieldsKept);
-  if (head.header('date') === undefined) {
+  if (!head.has('date')) {
     out.text('date: ');
     out.text(date);
     out.bytes(lineEnd);
@@ -104,6 +104,17 @@ function writeFraming(out: GrowingBytes, body: BodyFraming, length: number | und
     case 'none':
     case 'until-close':
       return;
+  }
+}
+
+function copyPath(out: GrowingBytes, head: RequestHead): void {
+  for (;;) {
+    const length = head.copyPath(out.array, out.length);
+    if (length >= 0) {
+      out.length = length;
+      return;
+    }
+    out.reserve(out.array.length - out.length + 1);
   }
 }
 

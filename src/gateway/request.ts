@@ -54,6 +54,7 @@ export class Exchange {
   readonly #backOff: Timeout;
 
   method = '';
+  /** These two only where somebody will write them down. */
   path = '';
   authority: string | undefined;
   startedAt: Instant;
@@ -105,8 +106,10 @@ export class Exchange {
     assert(this.phase === 'idle', 'a client is served one request at a time');
     this.#clear(now);
     this.method = head.method;
-    this.path = head.path;
-    this.authority = head.authority;
+    if (this.#plane.log !== undefined) {
+      this.path = head.path;
+      this.authority = head.authority;
+    }
     this.#clientMinorVersion = head.minorVersion;
     this.#clientKeepAlive = head.keepAlive;
     this.#requestFraming = requestFraming(head);

@@ -249,6 +249,10 @@ class NodeSocket implements Socket {
   #error: NetError | undefined;
   /** `destroy` was called: nothing but `onClose` may follow. */
   #dropped = false;
+  /** We said that we will send no more. */
+  #ended = false;
+  /** The kernel has not taken everything that was sent. */
+  #behind = false;
   /** A write was told to wait, and `onDrain` has not come yet. */
   #wantsDrain = false;
   /** Bytes of its own in the batch of this turn, and where its last entry there stands. */
@@ -266,7 +270,7 @@ class NodeSocket implements Socket {
   attach(inner: net.Socket, openEvent: 'connect' | 'secureConnect' | undefined): void {
     this.#inner = inner;
     if (openEvent !== undefined) inner.on(openEvent, this.#opened);
-    inner.on('end', this.#ended);
+    inner.on('end', this.#peerEnded);
     inner.on('drain', this.drained);
     inner.on('error', this.#failed);
     inner.on('close', this.#closed);
@@ -293,12 +297,11 @@ class NodeSocket implements Socket {
   };
 
   get queued(): number {
-    return (this.#inner?.writableLength ?? 0) + this.batched;
+    return this.batched + (this.#behind ? (this.#inner?.writableLength ?? 0) : 0);
   }
 
   write(bytes: Uint8Array): boolean {
-    const inner = this.#inner;
-    if (inner === undefined || this.#dropped || inner.writableEnded) return false;
+    if (this.#inner === undefined || this.#dropped || this.#ended) return false;
     this.#engine.batch.add(this, bytes);
     if (this.queued <= this.#engine.highWaterMark) return true;
     this.#wantsDrain = true;
@@ -309,10 +312,11 @@ class NodeSocket implements Socket {
    * `bytes` until it has. */
   send(bytes: Buffer): boolean {
     const inner = this.#inner;
-    if (inner === undefined || this.#dropped || inner.writableEnded) return true;
+    if (inner === undefined || this.#dropped) return true;
     const room = inner.write(bytes);
+    this.#behind = inner.writableLength !== 0;
     if (room && this.#wantsDrain) this.#engine.batch.owesDrain(this);
-    return inner.writableLength === 0;
+    return !this.#behind;
   }
 
   pause(): void {
@@ -326,6 +330,7 @@ class NodeSocket implements Socket {
   end(): void {
     if (this.#dropped) return;
     if (this.batched > 0) this.#engine.batch.flush();
+    this.#ended = true;
     this.#inner?.end();
   }
 
@@ -366,7 +371,7 @@ class NodeSocket implements Socket {
     if (!this.#dropped) this.handler.onOpen?.(this, this.#engine.now());
   };
 
-  readonly #ended = (): void => {
+  readonly #peerEnded = (): void => {
     if (this.#dropped) return;
     if (this.handler.onEnd === undefined) this.#inner?.end();
     else this.handler.onEnd(this, this.#engine.now());
@@ -374,6 +379,7 @@ class NodeSocket implements Socket {
 
   readonly drained = (): void => {
     this.#wantsDrain = false;
+    this.#behind = this.#inner !== undefined && this.#inner.writableLength !== 0;
     if (!this.#dropped) this.handler.onDrain?.(this, this.#engine.now());
   };
 

@@ -71,6 +71,8 @@ export const defaultLimits: Limits = {
 export interface Fields {
   /** Look-up without regard to case; several fields of one name are joined by ", " (not right for set-cookie, see `each`). */
   header(lowerCaseName: string): string | undefined;
+  /** Is there such a field? Makes no text. */
+  has(lowerCaseName: string): boolean;
   /** Every field in order, as it was received. */
   each(visit: (name: string, value: string) => void): void;
   /** Hot, for gateways: writes every field as `Name: value` CRLF into a buffer from `at` on, leaving out `except` and what
@@ -99,6 +101,8 @@ export interface RequestHead extends Head {
   readonly authority: string | undefined;
   /** The target in origin form: what an upstream is to be asked for. For CONNECT the target itself. */
   readonly path: string;
+  /** Hot, for gateways: writes `path` into a buffer from `at` on. Returns the new length, −1 when it does not fit. */
+  copyPath(into: Uint8Array, at: number): number;
   /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
   /** The Upgrade field when `Connection: Upgrade` names it; undefined otherwise. */

@@ -71,6 +71,11 @@ export class FieldBlock implements Fields {
     return value;
   }
 
+  has(lowerCaseName: string): boolean {
+    for (let field = 0; field < this.count; field++) if (this.#named(field, lowerCaseName)) return true;
+    return false;
+  }
+
   each(visit: (name: string, value: string) => void): void {
     for (let field = 0; field < this.count; field++) {
       visit(latin1(this.bytes, this.nameFrom(field), this.nameTo(field)), this.#value(field));

@@ -31,6 +31,7 @@ test('fields are found in any case, joined when repeated, and kept in order', ()
     assert.equal(head.header('accept'), 'a, b');
     assert.equal(head.header('x-empty'), '');
     assert.equal(head.header('x-missing'), undefined);
+    assert.deepEqual([head.has('accept'), head.has('x-empty'), head.has('x-missing')], [true, true, false]);
     const fields: string[] = [];
     head.each((name, value) => fields.push(`${name}=${value}`));
     assert.deepEqual(fields, ['HOST=x', 'Accept=a', 'accept=b', 'X-Empty=']);
@@ -50,7 +51,13 @@ test('more fields than a block begins with are kept too', () => {
 
 test('an absolute target says which host is meant, whatever Host says', () => {
   const about = (line: string): string =>
-    ask(`${line} HTTP/1.1\r\nHost: other\r\n\r\n`, (head) => `${head.authority} ${head.path}`);
+    ask(`${line} HTTP/1.1\r\nHost: other\r\n\r\n`, (head) => {
+      const into = new Uint8Array(100);
+      const copied = Buffer.from(into.subarray(0, head.copyPath(into, 0))).toString();
+      assert.equal(copied, head.path);
+      assert.equal(head.copyPath(into, 101 - copied.length), -1, 'it does not fit by one');
+      return `${head.authority} ${head.path}`;
+    });
   assert.equal(about('GET /a?b'), 'other /a?b');
   assert.equal(about('GET http://h:8080/a?b'), 'h:8080 /a?b');
   assert.equal(about('GET http://h'), 'h /');

@@ -105,6 +105,17 @@ class Requests implements RequestReader, RequestHead, Side {
     return path.startsWith('?') ? `/${path}` : path;
   }
 
+  copyPath(into: Uint8Array, at: number): number {
+    // A target that names its host is rare, and its path may have to be made up.
+    if (this.#authorityTo !== 0 && !this.#connect) return copyText(this.path, into, at);
+    const { bytes, base } = this.#core.block;
+    const from = base + this.#targetFrom;
+    const length = this.#targetTo - this.#targetFrom;
+    if (at + length > into.length) return -1;
+    for (let index = 0; index < length; index++) into[at + index] = bytes[from + index] ?? 0;
+    return at + length;
+  }
+
   get contentLength(): number | undefined {
     return this.#framing.contentLength;
   }
@@ -130,6 +141,10 @@ class Requests implements RequestReader, RequestHead, Side {
 
   header(lowerCaseName: string): string | undefined {
     return this.#core.block.header(lowerCaseName);
+  }
+
+  has(lowerCaseName: string): boolean {
+    return this.#core.block.has(lowerCaseName);
   }
 
   each(visit: (name: string, value: string) => void): void {
@@ -343,3 +358,9 @@ const connectMethod = ascii('CONNECT');
 const optionsMethod = ascii('OPTIONS');
 const httpScheme = ascii('http');
 const httpsScheme = ascii('https');
+
+function copyText(text: string, into: Uint8Array, at: number): number {
+  if (at + text.length > into.length) return -1;
+  for (let index = 0; index < text.length; index++) into[at + index] = text.charCodeAt(index);
+  return at + text.length;
+}

@@ -129,6 +129,10 @@ class Responses implements ResponseReader, ResponseHead, Side {
     return this.#core.block.header(lowerCaseName);
   }
 
+  has(lowerCaseName: string): boolean {
+    return this.#core.block.has(lowerCaseName);
+  }
+
   each(visit: (name: string, value: string) => void): void {
     this.#core.block.each(visit);
   }
