@@ -18,6 +18,19 @@ import { jsonLines } from './parse/json-lines.ts';
 import { kubectlTables } from './parse/kubectl-tables.ts';
 import { kubectlEvents } from './parse/kubernetes-events.ts';
 import { kubernetes } from './parse/kubernetes.ts';
+import { ab } from './parse/load/ab.ts';
+import { h2load } from './parse/load/h2load.ts';
+import { heyCsv } from './parse/load/hey-csv.ts';
+import { hey } from './parse/load/hey.ts';
+import { jmeter } from './parse/load/jmeter.ts';
+import { jsonResults } from './parse/load/json-results.ts';
+import { k6Csv, k6Json } from './parse/load/k6-points.ts';
+import { k6Summary } from './parse/load/k6-summary.ts';
+import { k6Text } from './parse/load/k6-text.ts';
+import { locust } from './parse/load/locust.ts';
+import { vegetaJson, vegetaReport, vegetaResults } from './parse/load/vegeta.ts';
+import { wrk } from './parse/load/wrk.ts';
+import { prometheusApi } from './parse/prometheus-api.ts';
 import { nginxAccess } from './parse/nginx-dossier.ts';
 import { nginxError } from './parse/nginx-error.ts';
 import { nginxConfiguration } from './parse/nginx-settings.ts';
@@ -31,6 +44,7 @@ import { slowStatements } from './parse/slow-statements.ts';
 
 export const formats: readonly Format[] = [
   prometheusText,
+  prometheusApi,
   // HAProxy
   haproxyConfiguration,
   haproxyLog,
@@ -53,6 +67,22 @@ export const formats: readonly Format[] = [
   kubernetes,
   kubectlEvents,
   kubectlTables,
+  // Load generators
+  k6Summary,
+  k6Text,
+  k6Json,
+  k6Csv,
+  wrk,
+  hey,
+  heyCsv,
+  vegetaReport,
+  vegetaJson,
+  vegetaResults,
+  ab,
+  h2load,
+  jsonResults,
+  jmeter,
+  locust,
   // What has no format of its own
   accessLines,
   jsonAccess,

@@ -1,12 +1,17 @@
 // One small example of every format, written as the program writes it, in our own words. What holds for all formats
 // (recognised by content, never throws, carriage returns change nothing) is tested over this table.
 
+import { loadSamples } from './load-samples.ts';
+
 export const samples: Readonly<Record<string, string>> = {
+  ...loadSamples,
   'Prometheus text': `# HELP http_requests_total served
 # TYPE http_requests_total counter
 http_requests_total{pod="a"} 10
 http_requests_total{pod="b"} 20
 cores 1.5
+`,
+  'Prometheus HTTP API': `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"in_flight","pod":"a"},"values":[[1775113200,"4"],[1775113215,"NaN"],[1775113230,"9"]]}]},"warnings":["slow store"]}
 `,
   'HAProxy configuration': `global
     maxconn 4000
@@ -170,7 +175,7 @@ web-2   3m           60Mi
 `,
   'application log': `2026-04-02 07:00:00,500 INFO [main] com.example.App - started
 2026-04-02 07:00:01,500 WARN [http-1] com.zaxxer.hikari.pool.HikariPool - main - Timeout failure stats (total=4, active=4, idle=0, waiting=9)
-time="2026-04-02T07:00:02Z" level=error msg="Request Failed" error="dial tcp 10.7.0.11:80: connect: connection refused"
+time="2026-04-02T07:00:02Z" level=error msg="call failed" error="dial tcp 10.7.0.11:80: connect: connection refused"
 `,
   'JSON lines': `{"ts":"2026-04-02T07:00:00Z","kind":"backend-sync","service":"shop","endpoints":3}
 {"ts":"2026-04-02T07:00:05Z","what":"dependency latency 25ms -> 100ms"}
