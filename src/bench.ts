@@ -4,5 +4,16 @@ export { conduct, type RunNews, type RunOptions, type RunResult } from './bench/
 export { arrange, inOrder } from './bench/experiments.ts';
 export { labWorld, type LabWorldOptions } from './bench/lab-world.ts';
 export { simWorld, type SimWorldOptions } from './bench/sim-world.ts';
+export { type Figure, figureNamed, figuresOf, type FigureUnit, type PhaseFigures } from './bench/figures.ts';
+export {
+  type FigureInterval,
+  intervalsOf,
+  predictionsOf,
+  replicate,
+  type Replication,
+  seedsFrom,
+  settled,
+} from './bench/replications.ts';
+export { type Twin, twinsOf } from './bench/twins.ts';
 export { truthOf } from './bench/truth.ts';
 export type { PhaseOutcome, World } from './bench/world.ts';

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordLine } from '../record.ts';
 import { builtinScenarios, parseScenario, type Scenario, withOverrides } from '../scenario.ts';
 import { conduct, type RunResult } from './conduct.ts';
 import { simWorld } from './sim-world.ts';
@@ -28,7 +29,7 @@ function run(scenario: Scenario, seed: number, stop: AbortSignal = new AbortCont
 
 const culprits: Readonly<Record<string, string | undefined>> = { convoy: 'api-2', 'slow-replica': 'api-3' };
 
-for (const { name } of builtinScenarios) {
+for (const { name } of builtinScenarios.filter(({ text }) => /^expect: /m.test(text))) {
   test(`${name}, three seeds, in imagined time: the verdict is the one that the scenario expects`, async () => {
     const scenario = builtin(name);
     for (let seed = 1; seed <= 3; seed++) {
@@ -68,4 +69,47 @@ test('objectives are held against imagined latencies too', async () => {
 test('a stop ends the phase at the next line, and what was recorded is judged', async () => {
   const { interrupted } = await run(builtin('convoy'), 1, AbortSignal.abort());
   assert.equal(interrupted, true);
+});
+
+/** Good answers in the ticks of the baseline, and how many replicas its gateway had. */
+async function courseOf(name: string): Promise<readonly { readonly answered: number; readonly healthy: number }[]> {
+  const lines: RecordLine[] = [];
+  const scenario = builtin(name);
+  await conduct({
+    id: name,
+    scenario,
+    world: simWorld({ scenario, seed: 1 }),
+    seed: 1,
+    startedAt: '1970-01-01T00:00:00Z',
+    environment: { plimsoll: 'test' },
+    experiments: 'none',
+    tell: (line) => lines.push(line),
+    stop: new AbortController().signal,
+  });
+  return lines.flatMap((line) =>
+    line.kind === 'tick'
+      ? [{ answered: line.clients[0]?.answered ?? 0, healthy: line.gateway?.healthy ?? Number.NaN }]
+      : [],
+  );
+}
+
+test('no-healthy-upstream: a stalled datastore empties the list of replicas, and it heals by itself within two seconds', async () => {
+  const course = await courseOf('no-healthy-upstream');
+  assert.ok((course[7]?.answered ?? 0) > 150 && course[7]?.healthy === 4);
+  assert.deepEqual([course[12]?.answered, course[12]?.healthy], [0, 0]);
+  for (const { answered, healthy } of course.slice(16)) assert.ok(answered > 150 && healthy === 4);
+});
+
+test('eviction-cascade: one slow replica takes the others with it, and they are not back 12 s after it has recovered', async () => {
+  const course = await courseOf('eviction-cascade');
+  assert.equal(course[7]?.healthy, 4);
+  const late = course.slice(18);
+  assert.ok(Math.min(...late.map(({ healthy }) => healthy)) <= 1);
+  assert.ok(late.every(({ healthy }) => healthy < 4));
+});
+
+test('retry-storm: ten seconds of slowness at 70 % load, and half a minute later nothing is served', async () => {
+  const course = await courseOf('retry-storm');
+  assert.ok((course[8]?.answered ?? 0) > 450);
+  assert.ok(course.slice(50).every(({ answered }) => answered < 60));
 });
