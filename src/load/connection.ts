@@ -10,6 +10,7 @@
 import { assert, type Instant } from '../base.ts';
 import type { Engine, NetError, Socket, SocketHandler, Target } from '../net.ts';
 import { type ResponseEvents, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
+import type { KnownAnswers } from './known-answers.ts';
 import type { ReadyRequest } from './request-bytes.ts';
 import type { ReplicaNames } from './replica-names.ts';
 
@@ -34,6 +35,7 @@ export interface ConnectionSetting {
   readonly names: ReplicaNames;
   /** In lower case. */
   readonly replicaHeader: string;
+  readonly known: KnownAnswers;
   readonly target: number;
   readonly user: number;
 }
@@ -58,8 +60,11 @@ export class Connection implements SocketHandler {
   readonly #owner: ConnectionOwner;
   readonly #names: ReplicaNames;
   readonly #replicaHeader: string;
+  readonly #known: KnownAnswers;
   #asked: ReadyRequest | undefined;
   #reading: Reading | undefined;
+  /** Bytes of the answer have come. */
+  #begun = false;
   #complete = false;
   #reusable = true;
 
@@ -67,6 +72,7 @@ export class Connection implements SocketHandler {
     this.#owner = owner;
     this.#names = setting.names;
     this.#replicaHeader = setting.replicaHeader;
+    this.#known = setting.known;
     this.target = setting.target;
     this.user = setting.user;
   }
@@ -100,9 +106,8 @@ export class Connection implements SocketHandler {
     assert(this.busy && request !== undefined, 'what is sent was taken before');
     assert(this.state === 'open', 'a request is sent on an open connection');
     this.#complete = false;
+    this.#begun = false;
     this.received = 0;
-    this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]);
-    this.#reader.expect(request.method);
     this.#socket?.write(request.bytes);
   }
 
@@ -121,17 +126,36 @@ export class Connection implements SocketHandler {
 
   onData(_socket: Socket, bytes: Uint8Array, now: Instant): void {
     if (this.state === 'closed') return;
-    const reader = this.#reader;
-    if (reader === undefined || !this.busy) {
+    const asked = this.#asked;
+    if (asked === undefined || !this.busy) {
       // Bytes that nobody asked for: a server that says goodbye (408) or that is confused. Either way it is of no more use.
       this.#lose('bad-response', now);
       return;
     }
     this.received += bytes.length;
+    const first = !this.#begun;
+    this.#begun = true;
+    const known = first && this.#reading === undefined ? this.#known.find(bytes, asked) : undefined;
+    if (known === undefined) this.#read(bytes, asked, first, now);
+    else {
+      this.status = known.status;
+      this.replica = known.replica;
+      this.#owner.answered(this, now);
+    }
+  }
+
+  #read(bytes: Uint8Array, asked: ReadyRequest, first: boolean, now: Instant): void {
+    const reader = (this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]));
+    if (first) reader.expect(asked.method);
     const consumed = reader.read(bytes);
     // What comes after the answer was not asked for either: the answer counts, the connection is done.
-    if (this.#complete) this.#finish(reader.error === undefined && consumed === bytes.length, now);
-    else if (reader.error !== undefined) this.#lose('bad-response', now);
+    const clean = reader.error === undefined && consumed === bytes.length;
+    if (!this.#complete) {
+      if (reader.error !== undefined) this.#lose('bad-response', now);
+      return;
+    }
+    if (first && clean && this.#reusable) this.#known.learn(bytes, asked, this);
+    this.#finish(clean, now);
   }
 
   onEnd(_socket: Socket, now: Instant): void {

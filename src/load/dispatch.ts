@@ -19,6 +19,7 @@ import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
 import { Connection, type ConnectionOwner, type Reading } from './connection.ts';
 import type { LoadGroup, LoadTarget } from './contract.ts';
 import { InFlight } from './in-flight.ts';
+import { KnownAnswers } from './known-answers.ts';
 import { Pending } from './pending.ts';
 import type { ReplicaNames } from './replica-names.ts';
 import { type ReadyRequest, readyRequests } from './request-bytes.ts';
@@ -60,6 +61,7 @@ export class Dispatch implements ConnectionOwner {
   readonly #engine: Engine;
   readonly #names: ReplicaNames;
   readonly #replicaHeader: string;
+  readonly #known = new KnownAnswers();
   /** By target, then by step. */
   readonly #requests: readonly (readonly ReadyRequest[])[];
   /** Replica index of each target: who answers where no header says. */
@@ -134,6 +136,7 @@ export class Dispatch implements ConnectionOwner {
     const connection = new Connection(this, {
       names: this.#names,
       replicaHeader: this.#replicaHeader,
+      known: this.#known,
       target,
       user,
     });

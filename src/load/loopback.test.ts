@@ -247,3 +247,37 @@ test('a large chunked answer is one answer', async () => {
     },
   );
 });
+
+test('a variable is read from a body that came in pieces over a real socket', async () => {
+  const seen = new Set<string>();
+  const remember = [
+    {
+      method: 'GET',
+      path: '/',
+      headers: {},
+      body: undefined,
+      extract: [{ variable: 'id', from: 'text' as const, after: '<', before: '>' }],
+    },
+    { method: 'GET', path: '/item/${id}', headers: {}, body: undefined },
+  ];
+  await withNodeServer(
+    (request, response) => {
+      seen.add(request.url ?? '');
+      if (request.url !== '/') {
+        response.end('other bytes that must not be taken for the first');
+        return;
+      }
+      response.write('....<fir');
+      setImmediate(() => response.end('st>....'));
+    },
+    async (port) => {
+      const demand: ClosedDemand = { kind: 'closed', clients: 'shop', users: 4, flow: remember, think: ms(1) };
+      const { errors } = await load(group(port, demand));
+      assert.deepEqual(errors, {});
+      assert.deepEqual(
+        [...seen].toSorted((a, b) => (a < b ? -1 : 1)),
+        ['/', '/item/first'],
+      );
+    },
+  );
+});

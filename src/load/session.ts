@@ -98,7 +98,8 @@ export class Session implements Reading {
   onBody(bytes: Uint8Array, from: number, to: number): void {
     if (!this.#keepsBody || this.#bodyBytes >= bodyBytesMax) return;
     const end = Math.min(to, from + bodyBytesMax - this.#bodyBytes);
-    this.#body.push(bytes.slice(from, end));
+    // A copy: `slice` of a Buffer would be a view of memory that is lent until we return.
+    this.#body.push(new Uint8Array(bytes.subarray(from, end)));
     this.#bodyBytes += end - from;
   }
 
