@@ -9,12 +9,24 @@ import { envoyClusters } from './parse/envoy-clusters.ts';
 import { envoyConfiguration } from './parse/envoy-conf.ts';
 import { envoyStats } from './parse/envoy-stats.ts';
 import type { Format } from './parse/format.ts';
+import { haproxyActivity } from './parse/haproxy-activity.ts';
 import { haproxyConfiguration } from './parse/haproxy-conf.ts';
 import { haproxyLog } from './parse/haproxy-dossier.ts';
 import { haproxyInfo } from './parse/haproxy-info.ts';
 import { haproxyStats } from './parse/haproxy-stats-dossier.ts';
 import { jsonAccess } from './parse/json-access.ts';
 import { jsonLines } from './parse/json-lines.ts';
+import { cgroup } from './parse/kernel/cgroup.ts';
+import { conntrack } from './parse/kernel/conntrack.ts';
+import { curlTimes } from './parse/kernel/curl-times.ts';
+import { kernelLog } from './parse/kernel/kernel-log.ts';
+import { procNet } from './parse/kernel/proc-net.ts';
+import { procStat } from './parse/kernel/proc-stat.ts';
+import { processTables } from './parse/kernel/process-tables.ts';
+import { resolvConf } from './parse/kernel/resolv-conf.ts';
+import { socketCounts } from './parse/kernel/socket-counts.ts';
+import { sockets } from './parse/kernel/sockets.ts';
+import { sysctl } from './parse/kernel/sysctl.ts';
 import { kubectlTables } from './parse/kubectl-tables.ts';
 import { kubectlEvents } from './parse/kubernetes-events.ts';
 import { kubernetes } from './parse/kubernetes.ts';
@@ -49,6 +61,7 @@ export const formats: readonly Format[] = [
   haproxyConfiguration,
   haproxyLog,
   haproxyInfo,
+  haproxyActivity,
   haproxyStats,
   // nginx
   nginxConfiguration,
@@ -83,6 +96,18 @@ export const formats: readonly Format[] = [
   jsonResults,
   jmeter,
   locust,
+  // Kernel and machine
+  socketCounts,
+  sockets,
+  procNet,
+  sysctl,
+  kernelLog,
+  conntrack,
+  cgroup,
+  procStat,
+  resolvConf,
+  processTables,
+  curlTimes,
   // What has no format of its own
   accessLines,
   jsonAccess,
