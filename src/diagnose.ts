@@ -9,6 +9,8 @@ export { type PhaseSummary, type ReplicaSummary } from './diagnose/summary.ts';
 export { theories } from './diagnose/theories.ts';
 export type { Bearing, Pattern, Slug, Theory, TheorySlug } from './diagnose/theory.ts';
 export { diagnoseDossier } from './diagnose/dossier/judge.ts';
+export { dossierRemarks } from './diagnose/dossier/remarks.ts';
+export { together } from './diagnose/dossier/together.ts';
 export type { DossierSlug } from './diagnose/dossier/slugs.ts';
 export { dossierTheories } from './diagnose/dossier/theories.ts';
 export type { DossierTheory } from './diagnose/dossier/theory.ts';

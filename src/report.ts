@@ -8,4 +8,5 @@ export { type ChartInput, inFlightChart } from './report/chart.ts';
 export { resultJson, resultSchema } from './report/json.ts';
 export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome.ts';
 export { recordText } from './report/record-text.ts';
+export { resultMarkdown } from './report/markdown.ts';
 export { objectiveLines, resultText } from './report/text.ts';

@@ -61,9 +61,15 @@ function commands(done: (code: number) => void): Command {
 
   program
     .command('diagnose')
-    .description('read a record, or logs and statistics of HAProxy or nginx, and give a verdict')
-    .argument('<path...>', 'a record.jsonl, or files that belong together')
+    .description(
+      'read a record, or whatever an incident left behind (logs, metrics, configurations), and give a verdict',
+    )
+    .argument(
+      '<path...>',
+      'a record.jsonl, or files and folders that belong together; gzip and tar too; - is standard input',
+    )
     .option('--json', 'the result as JSON on standard output')
+    .option('--markdown', 'the result as a document about the incident')
     .action(async (paths: string[], options: object) => {
       const { diagnoseFiles } = await import('./commands/diagnose.ts');
       done(diagnoseFiles(paths, options));

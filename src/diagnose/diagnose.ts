@@ -36,6 +36,8 @@ export interface Verdict {
   readonly culprit?: string;
   /** 0–1. */
   readonly confidence: number;
+  /** `configured`: follows from settings alone; no harm was seen. */
+  readonly basis?: 'configured';
   readonly sentence: string;
   readonly arithmetic: readonly string[];
   readonly fix: string;

@@ -10,11 +10,12 @@ export function resultJson(outcome: Outcome): object {
   const { record, diagnosis } = outcome;
   return {
     schema: resultSchema,
-    scenario: record.header.scenario,
-    world: record.header.world,
-    seed: record.header.seed,
+    scenario: record?.header.scenario,
+    world: record?.header.world,
+    seed: record?.header.seed,
     record: outcome.file,
-    complete: record.complete,
+    complete: record?.complete,
+    sources: outcome.sources,
     verdict: diagnosis.verdict,
     theories: diagnosis.theories,
     audit: diagnosis.audit,
@@ -23,7 +24,7 @@ export function resultJson(outcome: Outcome): object {
     ledgers: ledgersOf(record).map(ledgerJson),
     objectives: outcome.objectives,
     limits: outcome.limits,
-    environment: record.header.environment,
+    environment: record?.header.environment,
   };
 }
 

@@ -2,7 +2,7 @@
 // whatever comes later. Nothing is computed here; each number is the diagnosis's or the record's own.
 
 import type { Diagnosis } from '../diagnose.ts';
-import type { LedgerLine, RunRecord } from '../record.ts';
+import type { LedgerLine, RunRecord, SourceNote } from '../record.ts';
 
 export interface ObjectiveOutcome {
   readonly metric: string;
@@ -12,7 +12,10 @@ export interface ObjectiveOutcome {
 }
 
 export interface Outcome {
-  readonly record: RunRecord;
+  /** Undefined: the verdict is on files that tell nothing second by second. */
+  readonly record: RunRecord | undefined;
+  /** Foreign files that were read, and how much of each was understood. */
+  readonly sources?: readonly SourceNote[];
   readonly diagnosis: Diagnosis;
   readonly objectives: readonly ObjectiveOutcome[];
   /** Limits of this machine that were reached while measuring. */
@@ -21,6 +24,6 @@ export interface Outcome {
   readonly file: string | undefined;
 }
 
-export function ledgersOf(record: RunRecord): readonly LedgerLine[] {
-  return record.phases.flatMap((phase) => phase.ledgers);
+export function ledgersOf(record: RunRecord | undefined): readonly LedgerLine[] {
+  return (record?.phases ?? []).flatMap((phase) => phase.ledgers);
 }

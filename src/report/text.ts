@@ -30,6 +30,7 @@ function verdictLines({ verdict }: Diagnosis, width: number, paint: Paint): stri
   const who = verdict.culprit === undefined ? '' : `: ${verdict.culprit}`;
   return [
     `${paint.strong(colour(`${verdict.pattern}${who}`))}  ${paint.faint(`confidence ${verdict.confidence.toFixed(2)}`)}`,
+    ...(verdict.basis === 'configured' ? [paint.faint('from the settings alone: no harm was seen')] : []),
     ...wrap(verdict.sentence, width),
     ...verdict.arithmetic.flatMap((line) => wrap(line, width - 4)).map((line) => `    ${line}`),
     ...labelled('fix', verdict.fix, width, paint),
@@ -114,7 +115,7 @@ function auditLines({ audit, theories }: Diagnosis, width: number, paint: Paint)
 }
 
 function auditRow(row: AuditRow, paint: Paint): Cell[] {
-  const where = row.phase === 'baseline' ? '' : ` [${row.phase}]`;
+  const where = row.phase === 'baseline' || row.phase === 'incident' ? '' : ` [${row.phase}]`;
   return [
     `  ${row.claim}${where}`,
     row.predicted?.text ?? '',
@@ -151,7 +152,7 @@ function limitLines(limits: readonly string[], width: number, paint: Paint): str
 }
 
 /** Where every planned request went. One line a phase and group, so that a lost request would show. */
-export function ledgerLines(record: RunRecord, paint: Paint): string[] {
+export function ledgerLines(record: RunRecord | undefined, paint: Paint): string[] {
   const ledgers = ledgersOf(record);
   if (ledgers.length === 0) return [];
   const right = { align: 'right' } as const;

@@ -1,22 +1,47 @@
 // `plimsoll diagnose PATH…`: evidence in, verdict out.
 
 import { z } from 'zod';
-import { diagnose } from '../../diagnose.ts';
-import { resultJson, resultText } from '../../report.ts';
+import { type Diagnosis, diagnose, diagnoseDossier, dossierRemarks, together } from '../../diagnose.ts';
+import { type Outcome, resultJson, resultMarkdown, resultText } from '../../report.ts';
 import { exit, type ExitCode } from '../exit.ts';
-import { readEvidence } from '../read-evidence.ts';
+import { type Evidence, readEvidence } from '../read-evidence.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 
-const flags = z.object({ json: z.boolean().optional() });
+const flags = z.object({ json: z.boolean().optional(), markdown: z.boolean().optional() });
 
 export function diagnoseFiles(paths: readonly string[], options: object): ExitCode {
-  const { json } = flags.parse(options);
-  const { record, remarks, file } = readEvidence(paths);
-  for (const remark of remarks) process.stderr.write(`${remark}\n`);
-  const diagnosis = diagnose(record);
-  const outcome = { record, diagnosis, objectives: [], limits: [], file };
-  if (json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
-  else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
-  const { pattern } = diagnosis.verdict;
-  return pattern === 'healthy' || pattern === 'undecided' ? exit.ok : exit.fault;
+  const { json, markdown } = flags.parse(options);
+  const evidence = readEvidence(paths);
+  for (const remark of evidence.remarks) process.stderr.write(`${remark}\n`);
+  for (const remark of evidence.dossier === undefined ? [] : dossierRemarks(evidence.dossier)) {
+    process.stderr.write(`${remark}\n`);
+  }
+  const diagnosis = diagnosisOf(evidence);
+  const outcome: Outcome = {
+    record: evidence.record,
+    sources: evidence.dossier?.sources ?? [],
+    diagnosis,
+    objectives: [],
+    limits: [],
+    file: evidence.file,
+  };
+  process.stdout.write(`${said(outcome, { json, markdown }).join('\n')}\n`);
+  const { pattern, basis } = diagnosis.verdict;
+  const calm = pattern === 'healthy' || pattern === 'undecided' || pattern === 'benign-accept-order';
+  return calm && basis !== 'configured' ? exit.ok : exit.fault;
+}
+
+function diagnosisOf({ record, dossier }: Evidence): Diagnosis {
+  const seen = record === undefined ? undefined : diagnose(record);
+  const read = dossier === undefined ? undefined : diagnoseDossier(dossier);
+  return together(seen, read);
+}
+
+function said(
+  outcome: Outcome,
+  { json, markdown }: { json: boolean | undefined; markdown: boolean | undefined },
+): readonly string[] {
+  if (json === true) return [JSON.stringify(resultJson(outcome), undefined, 2)];
+  if (markdown === true) return resultMarkdown(outcome);
+  return resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout));
 }

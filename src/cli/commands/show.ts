@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { diagnose } from '../../diagnose.ts';
 import { inFlightChart, recordText } from '../../report.ts';
 import { exit, type ExitCode } from '../exit.ts';
-import { readEvidence } from '../read-evidence.ts';
+import { readRecordAt } from '../read-evidence.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 
 const flags = z.object({ json: z.boolean().optional(), svg: z.boolean().optional() });
 
 export function show(path: string, options: object): ExitCode {
   const { json, svg } = flags.parse(options);
-  const { record, remarks } = readEvidence([path]);
+  const { record, remarks } = readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   if (svg === true) {
     const ticks = record.phases.flatMap((phase) => phase.ticks);

@@ -87,6 +87,7 @@ function verdictOf(examined: readonly Examined[]): Verdict {
   return {
     pattern: winner.theory.slug,
     ...culpritOf(winner),
+    ...(winner.examination.basis === 'configured' ? { basis: 'configured' } : {}),
     confidence: rounded(Math.min(0.97, (1 - 0.5 * 0.7 ** proofOf(winner)) * 0.85 ** rivals.length)),
     sentence,
     arithmetic,
