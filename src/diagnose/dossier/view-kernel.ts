@@ -13,11 +13,11 @@ export interface Count {
 export function growthOfCounter(view: View, pattern: RegExp): (Count & { readonly readings: number }) | undefined {
   const found = new Map<string, SampleFact[]>();
   for (const sample of view.dossier.samples) {
-    if (!pattern.test(sample.name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))) continue;
+    if (!pattern.test(plain(sample.name))) continue;
     const key = `${sample.name} ${JSON.stringify(sample.labels)}`;
     found.set(key, [...(found.get(key) ?? []), sample]);
   }
-  const series = view.series((name) => pattern.test(name.replaceAll(/[^a-z0-9]/g, '')));
+  const series = view.series((name) => pattern.test(plain(name)));
   let value = 0;
   let readings = 0;
   const origins: Origin[] = [];
@@ -42,16 +42,23 @@ export function growthOfCounter(view: View, pattern: RegExp): (Count & { readonl
 }
 
 /** The greatest value that was ever read. */
-export function highest(view: View, pattern: RegExp): Count | undefined {
-  const samples = view.dossier.samples.filter((sample) =>
-    pattern.test(sample.name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')),
-  );
+export function highest(
+  view: View,
+  pattern: RegExp,
+  where: (sample: SampleFact) => boolean = () => true,
+): Count | undefined {
+  const samples = view.dossier.samples.filter((sample) => pattern.test(plain(sample.name)) && where(sample));
   const [most] = samples.toSorted((one, other) => other.value - one.value);
   if (most !== undefined) return { value: most.value, text: `${most.name} ${most.value}`, origins: [most.origin] };
-  const [series] = view.series((name) => pattern.test(name.replaceAll(/[^a-z0-9]/g, '')));
+  const [series] = view.series((name) => pattern.test(plain(name)));
   if (series === undefined) return undefined;
   const value = Math.max(...series.values);
   return { value, text: `${series.name} up to ${value}`, origins: [series.origin] };
+}
+
+/** `node_netstat_TcpExt_ListenOverflows`, `TcpExtListenOverflows`: without case and punctuation they end alike. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 export const names = {

@@ -6,10 +6,13 @@ import type { View } from './view.ts';
 export interface LoadRun {
   readonly name: string;
   readonly tool: string;
-  /** Requests a second: asked for, reached. */
+  /** Requests a second: asked for, served. */
   readonly planned: number | undefined;
   readonly achieved: number | undefined;
+  /** For how long requests were sent. */
   readonly seconds: number | undefined;
+  /** The tool waited for every answer after the last was sent, so that all the backlog was served. */
+  readonly drained: boolean;
   /** Users or connections: used at most, allowed at most. */
   readonly used: number | undefined;
   readonly allowed: number | undefined;
@@ -35,17 +38,21 @@ const closedTools = /^(?:wrk|ab|hey|siege|bombardier|oha|autocannon|h2load|locus
 export function runsOf(view: View): LoadRun[] {
   const model = view.text('load.model');
   return view.results.map((result): LoadRun => {
-    const rate = result.plannedRatePerSecond ?? view.number('load.rate');
-    const seconds = result.seconds ?? view.number('load.seconds');
-    const requests = result.requests;
+    const { requests, ratePerSecond } = result;
+    const whole = result.seconds ?? view.number('load.seconds');
+    // Sent at one rate and answered at a lower one: the rate that is reported is the sender's (vegeta).
+    const answered = requests === undefined || whole === undefined || whole === 0 ? undefined : requests / whole;
+    const drained = answered !== undefined && ratePerSecond !== undefined && answered < 0.97 * ratePerSecond;
+    const rate = result.plannedRatePerSecond ?? view.number('load.rate') ?? (drained ? ratePerSecond : undefined);
+    const seconds = drained && requests !== undefined ? requests / ratePerSecond : whole;
     const failed = result.errors ?? failedOf(result);
     return {
       name: result.run,
       tool: result.tool,
       planned: rate,
-      achieved:
-        result.ratePerSecond ?? (requests === undefined || seconds === undefined ? undefined : requests / seconds),
+      achieved: drained ? answered : (ratePerSecond ?? answered),
       seconds,
+      drained,
       used: result.users ?? result.connections ?? view.number('load.users') ?? view.number('load.connections'),
       allowed: result.usersMax ?? view.number('load.users-max'),
       dropped: result.dropped,

@@ -42,7 +42,7 @@ export function portsOf(view: View): Ports {
     (sum, result) =>
       sum +
       Object.entries(result.errorsByKind ?? {}).reduce(
-        (own, [kind, count]) => own + (phrase.test(kind) || /address|port/.test(kind) ? count : 0),
+        (own, [kind, count]) => own + (phrase.test(kind) || kind === 'address-not-available' ? count : 0),
         0,
       ),
     0,

@@ -69,6 +69,8 @@ const plainNames: Partial<Record<SettingKey, string>> = {
   'kernel.somaxconn': 'net.core.somaxconn',
   'kernel.conntrack-max': 'nf_conntrack_max',
   'kernel.conntrack-timeout-close-wait': 'nf_conntrack_tcp_timeout_close_wait',
+  'kernel.conntrack-timeout-time-wait': 'nf_conntrack_tcp_timeout_time_wait',
+  'kernel.conntrack-timeout-established': 'nf_conntrack_tcp_timeout_established',
   'workers.count': 'workers',
   'cpu.limit': 'CPU limit',
 };

@@ -19,7 +19,7 @@ export const acceptQueueOverflow: DossierTheory = {
   lookAlikes: ['cpu-throttling', 'a slow handler', 'a pause for garbage collection', 'a blocked event loop'],
   fix: 'Raise the backlog in the program (and net.core.somaxconn with it), keep connections alive so that fewer are made, accept faster.',
   decidedBy: 'growth of ListenOverflows during the symptom, and Recv-Q and Send-Q of the listening socket',
-  explains: [],
+  explains: ['retry-storm'],
 
   examine(view) {
     const overflows = growthOfCounter(view, names.listenOverflows) ?? growthOfCounter(view, names.listenDrops);
@@ -118,7 +118,7 @@ export const acceptQueueOverflow: DossierTheory = {
       ],
       culprit: bySystem
         ? `net.core.somaxconn ${somaxconn}`
-        : `${backlog === undefined ? 'listener' : ownerOf(backlog)}${queue?.name === undefined ? '' : ` ${queue.name}`}: listen backlog ${limit ?? 'too small'}${somaxconn === undefined ? '' : ` (somaxconn ${somaxconn})`}`,
+        : `${backlog === undefined || backlog.program === 'kernel' ? `listener${queue?.name === undefined ? '' : ` ${queue.name}`}` : ownerOf(backlog)}: listen backlog ${limit ?? 'too small'}${somaxconn === undefined ? '' : ` (somaxconn ${somaxconn})`}`,
       sentence:
         `The queue of finished handshakes holds ${limit ?? 'too few'}` +
         (queue === undefined ? '' : ` and had ${queue.waiting}`) +
@@ -185,20 +185,17 @@ function lateOf(view: View):
     }
   | undefined {
   for (const result of view.results) {
-    const { histogram } = result;
-    if (histogram === undefined || histogram.length === 0) continue;
-    // Bounds are lower or upper ones by tool; a step of a second is wider than either.
-    const slow = histogram.filter(({ seconds }) => seconds >= 0.95);
-    const between = histogram.filter(({ seconds }) => seconds >= 0.5 && seconds < 0.95);
-    const count = slow.reduce((sum, one) => sum + one.count, 0);
-    const inGap = between.reduce((sum, one) => sum + one.count, 0);
-    if (count > 0)
-      return {
-        count,
-        steps: inGap <= 0.1 * count,
-        text: `${count} above 0.95 s, ${inGap} between 0.5 and 0.95 s`,
-        origins: [result.origin],
-      };
+    const bars = (result.histogram ?? []).toSorted((one, other) => one.seconds - other.seconds);
+    // A bar reaches from its lower bound to that of the next, the last one to the slowest request.
+    const upper = (index: number): number =>
+      bars[index + 1]?.seconds ?? Math.max(result.latency?.['1'] ?? 0, (bars[index]?.seconds ?? 0) * 1.2);
+    const countOf = (accepts: (lower: number, above: number) => boolean): number =>
+      bars.reduce((sum, bar, index) => sum + (accepts(bar.seconds, upper(index)) ? bar.count : 0), 0);
+    const late = countOf((lower, above) => lower >= 0.45 && above >= 0.97);
+    const between = countOf((lower, above) => lower >= 0.3 && above < 0.97);
+    if (late === 0) continue;
+    const text = `${late} at about a second or more, ${between} between 0.3 s and that`;
+    return { count: late, steps: between <= 0.1 * late, text, origins: [result.origin] };
   }
   for (const table of view.tables) {
     const slow = rowsWhere(table, (row) => (table.seconds[row] ?? 0) >= 0.95);

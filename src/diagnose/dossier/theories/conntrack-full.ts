@@ -1,9 +1,10 @@
 // The kernel’s table of connections is full; packets of new ones are dropped.
 
+import type { Origin, SettingKey } from '../../../record.ts';
 import { percent, say } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import type { View } from '../view.ts';
-import { growthOfCounter, highest, names } from '../view-kernel.ts';
+import { sumOf, type View } from '../view.ts';
+import { type Count, growthOfCounter, highest, names } from '../view-kernel.ts';
 import { runsOf } from '../view-load.ts';
 import { nativeName, sayTime } from '../view-words.ts';
 
@@ -19,14 +20,14 @@ export const conntrackFull: DossierTheory = {
   lookAlikes: ['proxy-port-exhaustion', 'generator-port-exhaustion', 'a leak of sockets', 'accept-queue-overflow'],
   fix: 'Lower the timeout of the state that fills it, keep connections alive, exempt local traffic from tracking; only then size the table.',
   decidedBy: 'nf_conntrack_count against nf_conntrack_max during the symptom, entries by state, and the kernel log',
-  explains: [],
+  explains: ['retry-storm'],
 
   examine(view) {
     const said = [
       ...view.messages('conntrack-full'),
       ...view.messagesLike(/conntrack: (?:nf_conntrack: )?table full/),
     ].filter((one, index, all) => all.indexOf(one) === index);
-    const count = highest(view, names.conntrackCount);
+    const count = countOf(view);
     const max = highest(view, names.conntrackMax) ?? settingMax(view);
     if (said.length === 0 && (count === undefined || max === undefined)) return undefined;
     const states = statesOf(view);
@@ -128,18 +129,25 @@ export const conntrackFull: DossierTheory = {
   },
 };
 
-function settingMax(
-  view: View,
-): { value: number; text: string; origins: readonly { file: string; line?: number }[] } | undefined {
+/** The count as the kernel gives it, or the sum of its entries by state. */
+function countOf(view: View): Count | undefined {
+  const byState = view.dossier.samples.filter(
+    ({ name, labels }) => /conntrack/.test(name) && labels['state'] !== undefined,
+  );
+  const told = highest(view, names.conntrackCount, ({ labels }) => labels['state'] === undefined);
+  if (told !== undefined || byState.length === 0) return told;
+  const value = sumOf(byState.map((sample) => sample.value));
+  return { value, text: `${value} entries of all states`, origins: byState.slice(0, 1).map(({ origin }) => origin) };
+}
+
+function settingMax(view: View): { value: number; text: string; origins: readonly Origin[] } | undefined {
   const setting = view.setting('kernel.conntrack-max');
   return typeof setting?.value === 'number'
     ? { value: setting.value, text: String(setting.value), origins: [setting.origin] }
     : undefined;
 }
 
-function statesOf(
-  view: View,
-): { most: string; share: number; origins: readonly { file: string; line?: number }[] } | undefined {
+function statesOf(view: View): { most: string; share: number; origins: readonly Origin[] } | undefined {
   const samples = view.dossier.samples.filter(
     ({ name, labels }) => /conntrack/.test(name) && labels['state'] !== undefined,
   );
@@ -150,23 +158,23 @@ function statesOf(
     : { most: (most.labels['state'] ?? '').toUpperCase(), share: most.value / whole, origins: [most.origin] };
 }
 
-/** The kernel’s own times, seconds, where nobody set one. */
-const usual: Readonly<Record<string, number>> = { CLOSE_WAIT: 60, TIME_WAIT: 120, ESTABLISHED: 432_000 };
+/** Settings by state, and the kernel’s own times where nobody set one. */
+const timeouts = {
+  CLOSE_WAIT: { key: 'kernel.conntrack-timeout-close-wait', usual: 60 },
+  TIME_WAIT: { key: 'kernel.conntrack-timeout-time-wait', usual: 120 },
+  ESTABLISHED: { key: 'kernel.conntrack-timeout-established', usual: 432_000 },
+} as const satisfies Readonly<Record<string, { readonly key: SettingKey; readonly usual: number }>>;
 
-/** The timeout of the state that fills the table; else one that was raised far above the kernel’s. */
+/** The timeout of the state that fills the table; where states are not known, one that was raised far above the kernel’s. */
 function timeoutOf(view: View, state: string | undefined): { name: string; seconds: number } | undefined {
-  const closeWait = view.setting('kernel.conntrack-timeout-close-wait');
-  if (
-    typeof closeWait?.value === 'number' &&
-    (state === 'CLOSE_WAIT' || (state === undefined && closeWait.value > 10 * (usual['CLOSE_WAIT'] ?? 60)))
-  ) {
-    return { name: nativeName(closeWait), seconds: closeWait.value };
+  for (const [name, { key, usual }] of Object.entries(timeouts)) {
+    const setting = view.setting(key);
+    if (typeof setting?.value !== 'number') continue;
+    if (state === name || (state === undefined && setting.value > 10 * usual)) {
+      return { name: nativeName(setting), seconds: setting.value };
+    }
   }
-  const stem = state?.toLowerCase();
-  const sample = view.dossier.samples.find(
-    ({ name }) => stem !== undefined && name.toLowerCase().includes(`conntrack_tcp_timeout_${stem}`),
-  );
-  return sample === undefined ? undefined : { name: `nf_conntrack_tcp_timeout_${stem}`, seconds: sample.value };
+  return undefined;
 }
 
 function rateOf(view: View): number | undefined {

@@ -121,7 +121,7 @@ export const cpuThrottling: DossierTheory = {
           missing: 'seconds of processor used, and the limit',
         }),
       ],
-      culprit: `${counters?.who ?? (limit === undefined ? 'the container' : ownerOf(limit))}: ${limit === undefined ? 'CPU limit' : `${nativeName(limit)} ${sayCores(Number(limit.value))}`} (CFS quota)`,
+      culprit: `${counters?.who ?? (limit === undefined || limit.program === 'kernel' ? 'the container' : ownerOf(limit))}: ${limit === undefined ? 'CPU limit' : `${nativeName(limit)} ${sayCores(Number(limit.value))}`} (CFS quota)`,
       sentence:
         share === undefined
           ? 'Nothing shows whether the container was throttled.'

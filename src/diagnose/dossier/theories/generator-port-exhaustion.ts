@@ -20,7 +20,7 @@ export const generatorPortExhaustion: DossierTheory = {
   lookAlikes: ['proxy-port-exhaustion', 'generator-saturated', 'a capacity of the service', 'conntrack-full'],
   fix: 'Reuse connections, or more source addresses or generators, a wider range of ports, tcp_tw_reuse.',
   decidedBy: 'the generator’s own error text, its sockets in TIME_WAIT, and what the service counted',
-  explains: ['overload-open-loop', 'generator-saturated'],
+  explains: ['overload-open-loop', 'generator-saturated', 'retry-storm'],
 
   examine(view) {
     const ports = portsOf(view);

@@ -35,14 +35,17 @@ export const keepaliveRace: DossierTheory = {
     const pair = raceOf(view);
     const resets = resetsOf(view);
     const pooled = view.setting('upstream.keepalive-connections');
-    if (pair === undefined && resets === undefined) return undefined;
+    const told = view.messages('upstream-reset', 'upstream-closed-early');
+    if (pair === undefined && resets === undefined && (told.length === 0 || pooled === undefined)) return undefined;
     const receiver = pair === undefined ? undefined : Number(pair.receiver.value);
     const pauses = resets === undefined ? undefined : pausesOf(resets, receiver);
     const closed = view.total((name) => name.endsWith('destroy_remote_with_active_rq'));
     const failed = failuresOf(view);
-    const told = view.messages('upstream-reset', 'upstream-closed-early');
     const bare = isBare(view);
     return {
+      ...(pair === undefined
+        ? { decidedBy: 'the keep-alive time of the servers and the idle timeout of the pool in front of them' }
+        : {}),
       basis: resets === undefined && told.length === 0 && (closed?.value ?? 0) === 0 ? 'configured' : 'seen',
       claims: [
         claim('The side that sends keeps idle connections longer than the side that receives.', {
@@ -64,7 +67,7 @@ export const keepaliveRace: DossierTheory = {
           predicted: 'a pool of at least one connection',
           refutes: 'a new connection for every request',
           seen:
-            pooled === undefined || pair?.sender.program !== pooled.program
+            pooled === undefined || (pair !== undefined && pair.sender.program !== pooled.program)
               ? undefined
               : { text: sayDurationSetting(pooled), holds: pooled.value !== 0, origins: [pooled.origin] },
           missing: 'whether the sender pools connections',
@@ -147,7 +150,7 @@ export const keepaliveRace: DossierTheory = {
       ],
       culprit:
         pair === undefined
-          ? undefined
+          ? fromLog(resets, pauses)
           : `${ownerOf(pair.receiver)} ${nativeName(pair.receiver)} ${sayTime(Number(pair.receiver.value))} below ${ownerOf(pair.sender)} ${nativeName(pair.sender)} ${sayTime(Number(pair.sender.value))}`,
       sentence:
         pair === undefined
@@ -178,7 +181,8 @@ function raceOf(view: View): Race | undefined {
   const balancers = view
     .settings('downstream.idle-timeout')
     .filter((one) => numbers(one) && /load.?balancer|ingress|service/i.test(one.scope));
-  const receivers = view.settings('downstream.keepalive-timeout', 'downstream.idle-timeout').filter(numbers);
+  const written = view.settings('downstream.keepalive-timeout', 'downstream.idle-timeout').filter(numbers);
+  const receivers = [...written, ...runtimeDefaults(view, written)];
   const pairs = [...senders, ...balancers].flatMap((sender) =>
     receivers
       .filter(
@@ -189,6 +193,26 @@ function raceOf(view: View): Race | undefined {
       .map((receiver) => ({ sender, receiver })),
   );
   return pairs.toSorted((one, other) => margin(one) - margin(other))[0];
+}
+
+/** What a server’s runtime does with idle connections when it was told nothing, as documented. Seconds. */
+const runtimes: readonly (readonly [RegExp, string, number])[] = [
+  [/gunicorn/i, 'gunicorn', 2],
+  [/uvicorn|hypercorn/i, 'uvicorn', 5],
+  [/node|express|fastify|nest|next/i, 'node', 5],
+  [/puma/i, 'puma', 20],
+  [/tomcat/i, 'tomcat', 20],
+  [/apache|httpd/i, 'apache', 5],
+];
+
+function runtimeDefaults(view: View, written: readonly SettingFact[]): SettingFact[] {
+  return view.settings('program.runtime').flatMap((runtime): SettingFact[] => {
+    if (written.some((one) => one.origin.file === runtime.origin.file)) return [];
+    const known = runtimes.find(([pattern]) => pattern.test(String(runtime.value)));
+    if (known === undefined) return [];
+    const [, program, value] = known;
+    return [{ ...runtime, program, key: 'downstream.keepalive-timeout', value, implied: true }];
+  });
 }
 
 function margin({ sender, receiver }: Race): number {
@@ -250,6 +274,24 @@ function failuresOf(view: View): number {
   );
 }
 
+interface Pauses {
+  readonly text: string;
+  readonly holds: boolean;
+  /** The shortest pause before a failure, seconds. */
+  readonly least: number;
+}
+
+/** Without the settings: who sent to whom, and after how long the other side closes, as the failures tell it. */
+function fromLog(resets: Resets | undefined, pauses: Pauses | undefined): string | undefined {
+  if (resets === undefined || pauses === undefined) return undefined;
+  const { table, rows } = resets;
+  const targets = [...new Set(rows.map((row) => table.replicas[table.replica[row] ?? -1]))].filter(
+    (one) => one !== undefined,
+  );
+  const where = targets.length === 0 || targets.length > 3 ? 'the servers' : targets.join(', ');
+  return `${where}: keep-alive time of about ${sayTime(Math.round(pauses.least * 10) / 10)}, below the idle timeout of the pool of ${table.program}`;
+}
+
 /** By chance alone the failures would fall after pauses this seldom. */
 const luckMax = 0.01;
 /** The same where the pause is read off the failures themselves. */
@@ -260,10 +302,7 @@ const luckMaxInferred = 0.001;
  * with its first, as all pooled connections had been idle alike. Held against chance: as likely as any other request, so many
  * failures would come after such a pause with the binomial probability that is given.
  */
-function pausesOf(
-  resets: Resets,
-  receiver: number | undefined,
-): { readonly text: string; readonly holds: boolean } | undefined {
+function pausesOf(resets: Resets, receiver: number | undefined): Pauses | undefined {
   const { table, rows } = resets;
   if (!table.startMs.some((at) => !Number.isNaN(at))) return undefined;
   const gaps = gapsOf(table, rows);
@@ -282,6 +321,7 @@ function pausesOf(
       `${late.length} of ${failing.length} after at least ${sayTime(Math.min(...(late.length > 0 ? late : failing)))} of quiet, ` +
       `where ${percent(quiet)} of all requests come (by chance with probability ${luck.toPrecision(2)})`,
     holds: together && (receiver === undefined ? inferred : luck < luckMax),
+    least: Math.min(...(late.length > 0 ? late : failing)),
   };
 }
 

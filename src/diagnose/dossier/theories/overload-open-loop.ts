@@ -32,7 +32,9 @@ export const overloadOpenLoop: DossierTheory = {
     if (run?.planned === undefined || run.achieved === undefined) return fromSeries(view);
     const share = run.achieved / run.planned;
     const seconds = run.seconds;
-    const expected = seconds === undefined ? undefined : seconds * (1 - share);
+    // Cut off at its end the run shows requests that were due at share × its length; served to the end, the last of all.
+    const expected = seconds === undefined ? undefined : seconds * (run.drained ? 1 / share - 1 : 1 - share);
+    const formula = run.drained ? `(1 ÷ ${percent(share)} − 1)` : `(1 − ${percent(share)})`;
     const wire = run.uncorrected;
     const wireMedian = wire?.['0.5'] ?? wire?.['mean'];
     const connections = run.used;
@@ -52,13 +54,13 @@ export const overloadOpenLoop: DossierTheory = {
           predicted:
             expected === undefined || seconds === undefined
               ? 'length of the run × part not served'
-              : `${sayTime(seconds)} × (1 − ${percent(share)}) = ${sayTime(expected)}, within 15 %`,
+              : `${sayTime(seconds)} × ${formula} = ${sayTime(rounded(expected))}, within 15 %`,
           refutes: 'latency that did not grow so',
           seen:
             expected === undefined || run.max === undefined || share >= 0.97
               ? undefined
               : {
-                  text: `${sayTime(run.max)} at the most, ${sayTime(run.median ?? Number.NaN)} in the middle`,
+                  text: `${sayTime(rounded(run.max))} at the most, ${sayTime(rounded(run.median ?? Number.NaN))} in the middle`,
                   holds: Math.abs(run.max - expected) <= 0.15 * expected && expected > 0.5,
                   origins: [run.origin],
                 },
@@ -104,7 +106,7 @@ export const overloadOpenLoop: DossierTheory = {
         }),
       ],
       culprit: `the service: capacity about ${say(run.achieved, 'requests/s')} at ${say(run.planned, 'requests/s')} offered`,
-      sentence: `${say(run.planned, 'requests/s')} were offered and ${say(run.achieved, 'requests/s')} served${expected === undefined ? '' : `: after ${sayTime(seconds ?? 0)} the backlog is ${sayTime(expected)} long`}. The latency is measured rightly; the rate is above capacity.`,
+      sentence: `${say(run.planned, 'requests/s')} were offered and ${say(run.achieved, 'requests/s')} served${expected === undefined ? '' : `: after ${sayTime(rounded(seconds ?? 0))} the last request waits ${sayTime(rounded(expected))}`}. The latency is measured rightly; the rate is above capacity.`,
       arithmetic:
         expected === undefined || seconds === undefined
           ? []
@@ -114,6 +116,11 @@ export const overloadOpenLoop: DossierTheory = {
     };
   },
 };
+
+/** To a tenth of a second. */
+function rounded(seconds: number): number {
+  return Math.round(seconds * 10) / 10;
+}
 
 function shareOf(run: LoadRun): number {
   return (run.achieved ?? 1) / (run.planned ?? 1);
