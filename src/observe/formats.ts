@@ -3,6 +3,12 @@
 import { accessLines } from './parse/access-line.ts';
 import { albAccess } from './parse/alb-access.ts';
 import { applicationLog } from './parse/application-log.ts';
+import { drawnTable } from './parse/application/drawn-table.ts';
+import { garbageLog } from './parse/application/garbage-log.ts';
+import { mysqlSlowLog } from './parse/application/mysql-slow-log.ts';
+import { programSource } from './parse/application/program-source.ts';
+import { threadDump } from './parse/application/thread-dump.ts';
+import { workerStatistics } from './parse/application/worker-statistics.ts';
 import { awsObjects } from './parse/aws-objects.ts';
 import { envoyAccess } from './parse/envoy-access.ts';
 import { envoyClusters } from './parse/envoy-clusters.ts';
@@ -53,6 +59,9 @@ import { plainSettings } from './parse/plain-settings.ts';
 import { plainTable } from './parse/plain-table.ts';
 import { prometheusText } from './parse/prometheus-text.ts';
 import { slowStatements } from './parse/slow-statements.ts';
+import { jaegerTraces } from './parse/traces/jaeger.ts';
+import { otlpTraces } from './parse/traces/otlp.ts';
+import { zipkinTraces } from './parse/traces/zipkin.ts';
 
 export const formats: readonly Format[] = [
   prometheusText,
@@ -108,6 +117,17 @@ export const formats: readonly Format[] = [
   resolvConf,
   processTables,
   curlTimes,
+  // Applications
+  workerStatistics,
+  drawnTable,
+  threadDump,
+  garbageLog,
+  mysqlSlowLog,
+  programSource,
+  // Traces
+  otlpTraces,
+  jaegerTraces,
+  zipkinTraces,
   // What has no format of its own
   accessLines,
   jsonAccess,

@@ -1,12 +1,14 @@
 // One small example of every format, written as the program writes it, in our own words. What holds for all formats
 // (recognised by content, never throws, carriage returns change nothing) is tested over this table.
 
+import { applicationSamples } from './application-samples.ts';
 import { kernelSamples } from './kernel-samples.ts';
 import { loadSamples } from './load-samples.ts';
 
 export const samples: Readonly<Record<string, string>> = {
   ...loadSamples,
   ...kernelSamples,
+  ...applicationSamples,
   'Prometheus text': `# HELP http_requests_total served
 # TYPE http_requests_total counter
 http_requests_total{pod="a"} 10
