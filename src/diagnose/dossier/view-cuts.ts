@@ -7,8 +7,9 @@
 //             0            15
 
 import type { RequestTable, SettingFact, SettingKey } from '../../record.ts';
-import { plateauOf, routeOf, rowsWhere, type View } from './view.ts';
+import { plateauOf, routeOf, type View } from './view.ts';
 import { kinship } from './view-words.ts';
+import { greatestOf, leastOf } from './view-rows.ts';
 
 export type Stage = 'answer' | 'connect' | 'queue' | 'client' | 'passed-on';
 
@@ -70,7 +71,7 @@ function plateauIn(
   const width = Math.max(0.02, 0.01 * found.at);
   const own = rows.filter((row) => Math.abs((table.seconds[row] ?? 0) - found.at) <= width);
   const seconds = own.map((row) => table.seconds[row] ?? 0);
-  return { at: found.at, rows: own, spread: Math.max(...seconds) - Math.min(...seconds) };
+  return { at: found.at, rows: own, spread: greatestOf(seconds) - leastOf(seconds) };
 }
 
 /** Routes may have timeouts of their own: then the one with most failures is looked at alone. */
@@ -120,9 +121,9 @@ export function isError(table: RequestTable, row: number): boolean {
 
 function longest(table: RequestTable, accepts: (row: number) => boolean): number | undefined {
   let most: number | undefined;
-  for (const row of rowsWhere(table, accepts)) {
+  for (let row = 0; row < table.count; row++) {
     const seconds = table.seconds[row] ?? Number.NaN;
-    if (seconds > (most ?? Number.NEGATIVE_INFINITY)) most = seconds;
+    if (seconds > (most ?? Number.NEGATIVE_INFINITY) && accepts(row)) most = seconds;
   }
   return most;
 }

@@ -2,6 +2,7 @@
 
 import type { Origin, SampleFact } from '../../record.ts';
 import type { View } from './view.ts';
+import { greatestOf } from './view-rows.ts';
 
 export interface Count {
   readonly value: number;
@@ -52,7 +53,7 @@ export function highest(
   if (most !== undefined) return { value: most.value, text: `${most.name} ${most.value}`, origins: [most.origin] };
   const [series] = view.series((name) => pattern.test(plain(name)));
   if (series === undefined) return undefined;
-  const value = Math.max(...series.values);
+  const value = greatestOf(series.values);
   return { value, text: `${series.name} up to ${value}`, origins: [series.origin] };
 }
 

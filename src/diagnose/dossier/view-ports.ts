@@ -56,7 +56,7 @@ export function portsOf(view: View): Ports {
     },
     targets: Math.max(1, targets.size),
     timeWait: highest(view, names.timeWait),
-    toOne: highest(view, names.socketsToPeer) ?? peerSamples(view),
+    toOne: peerSamples(view) ?? highest(view, names.socketsToPeer),
     ceiling: (range.ports * Math.max(1, targets.size)) / timeWaitSeconds,
   };
 }
@@ -69,5 +69,5 @@ function peerSamples(view: View): Ports['toOne'] {
   const [most] = samples.toSorted((one, other) => other.value - one.value);
   return most === undefined
     ? undefined
-    : { value: most.value, text: `${most.value} to ${most.labels['peer']}`, origins: [most.origin] };
+    : { value: most.value, text: `${most.value} sockets to ${most.labels['peer']}`, origins: [most.origin] };
 }

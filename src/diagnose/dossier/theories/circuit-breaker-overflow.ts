@@ -5,6 +5,7 @@ import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { flagOf, rowsWhere, type View } from '../view.ts';
 import { nativeName, ownerOf, sayCountSetting, sayPart, sayTime } from '../view-words.ts';
+import { greatestOf } from '../view-rows.ts';
 
 export const circuitBreakerOverflow: DossierTheory = {
   slug: 'circuit-breaker-overflow',
@@ -30,6 +31,7 @@ export const circuitBreakerOverflow: DossierTheory = {
     const healthy = view.gauge((name) => name.endsWith('membership_healthy'));
     const members = view.gauge((name) => name.endsWith('membership_total'));
     const peak = demandOf(view);
+    const served = view.total((name) => name.endsWith('upstream_rq_total'));
     return {
       claims: [
         claim('What was refused never reached a server.', {
@@ -106,6 +108,11 @@ export const circuitBreakerOverflow: DossierTheory = {
         ...(binding === undefined || peak === undefined
           ? []
           : [`in flight ${peak.text}, bound ${sayCountSetting(binding)}`]),
+        ...(counted === undefined || served === undefined
+          ? []
+          : [
+              `${overflow} refused ÷ (${overflow} + ${served.value} passed on) = ${percent(overflow / (overflow + served.value))}`,
+            ]),
         ...(flagged === undefined
           ? []
           : [
@@ -138,7 +145,7 @@ function flaggedOf(view: View): Flagged | undefined {
     const flag = flagOf(table, first);
     // Who waited in a queue for a place was not at a server either, but it took time.
     const unasked = rows.filter((row) => Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN)).length;
-    const slowest = Math.max(...rows.map((row) => table.seconds[row] ?? 0));
+    const slowest = greatestOf(rows.map((row) => table.seconds[row] ?? 0));
     return { flag, count: rows.length, of: table.count, unasked, slowest, origins: [table.origin] };
   }
   return undefined;

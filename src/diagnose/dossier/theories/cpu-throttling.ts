@@ -6,6 +6,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { growthOfCounter } from '../view-kernel.ts';
 import { nativeName, ownerOf, sayTime } from '../view-words.ts';
+import { greatestOf, leastOf } from '../view-rows.ts';
 
 export const cpuThrottling: DossierTheory = {
   slug: 'cpu-throttling',
@@ -228,9 +229,9 @@ function lostInside(
     const usual = medianOf(inside) ?? 0;
     const late = inside.filter((one) => one > Math.max(0.1 * period, 5 * usual));
     if (late.length === 0) return { text: 'no request lost time inside', holds: false, origins: [table.origin] };
-    const most = Math.max(...late);
+    const most = greatestOf(late);
     return {
-      text: `${late.length} of ${rows.length} requests lost ${sayTime(Math.min(...late))} to ${sayTime(most)} inside, usually ${sayTime(usual)}`,
+      text: `${late.length} of ${rows.length} requests lost ${sayTime(leastOf(late))} to ${sayTime(most)} inside, usually ${sayTime(usual)}`,
       holds: most <= 2.5 * period,
       origins: [table.origin],
     };
@@ -278,7 +279,7 @@ function timesOf(view: View): { text: string; holds: boolean; origins: readonly 
   if (throttle === undefined || symptom === undefined) return undefined;
   const high = (values: readonly number[]): boolean[] => {
     const usual = medianOf(values) ?? 0;
-    const most = Math.max(...values);
+    const most = greatestOf(values);
     const line = usual + 0.3 * (most - usual);
     return values.map((value) => most > usual && value > line);
   };

@@ -5,6 +5,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { growthOfCounter, names } from '../view-kernel.ts';
 import { sayTime } from '../view-words.ts';
+import { greatestOf } from '../view-rows.ts';
 
 export const dnsQuantisedDelay: DossierTheory = {
   slug: 'dns-quantised-delay',
@@ -164,7 +165,7 @@ function restOf(view: View, file: string | undefined): Lookups['rest'] {
     const rests = whole.map((value, index) => value - (lookup[index] ?? 0));
     const late = rests.filter((_, index) => (lookup[index] ?? 0) > 0.9);
     const usual = medianOf(rests.filter((_, index) => (lookup[index] ?? 0) <= 0.9));
-    return late.length === 0 || usual === undefined ? undefined : { usual, late: Math.max(...late) };
+    return late.length === 0 || usual === undefined ? undefined : { usual, late: greatestOf(late) };
   }
   for (const table of view.tables) {
     const slow = rowsWhere(
@@ -177,7 +178,7 @@ function restOf(view: View, file: string | undefined): Lookups['rest'] {
     );
     const usual = medianOf(quick.map((row) => table.upstreamSeconds[row] ?? 0));
     if (slow.length >= 2 && usual !== undefined)
-      return { usual, late: Math.max(...slow.map((row) => table.upstreamSeconds[row] ?? 0)) };
+      return { usual, late: greatestOf(slow.map((row) => table.upstreamSeconds[row] ?? 0)) };
   }
   return undefined;
 }

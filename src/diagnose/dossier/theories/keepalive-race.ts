@@ -4,8 +4,9 @@ import type { RequestTable, SettingFact } from '../../../record.ts';
 import { binomialAtMost } from '../../../stats.ts';
 import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import { flagOf, medianOf, rowsWhere, type View } from '../view.ts';
+import { medianOf, rowsWhere, type View } from '../view.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
+import { greatestOf, leastOf } from '../view-rows.ts';
 
 export const keepaliveRace: DossierTheory = {
   slug: 'keepalive-race',
@@ -229,11 +230,15 @@ interface Resets {
 /** Failures that the upstream never answered and that took no time, of the log that has most of them. */
 function resetsOf(view: View): Resets | undefined {
   const found = view.tables.flatMap((table): Resets[] => {
-    const failures = rowsWhere(table, (row) => (table.status[row] ?? -1) >= 500 || /\bUC\b/.test(flagOf(table, row)));
-    const rows = failures.filter((row) => isReset(table, row));
+    const closed = table.flags.map((flag) => /\bUC\b/.test(flag));
+    const failures = rowsWhere(
+      table,
+      (row) => (table.status[row] ?? -1) >= 500 || closed[table.flag[row] ?? -1] === true,
+    );
+    const rows = failures.filter(resetsIn(table));
     if (rows.length === 0) return [];
     return [
-      { table, rows, failures: failures.length, slowest: Math.max(...rows.map((row) => table.seconds[row] ?? 0)) },
+      { table, rows, failures: failures.length, slowest: greatestOf(rows.map((row) => table.seconds[row] ?? 0)) },
     ];
   });
   return found.toSorted((one, other) => other.rows.length - one.rows.length)[0];
@@ -244,27 +249,24 @@ const resetFlag = /\bUC\b|upstream_reset_before_response_started|connection_term
 const otherFlag =
   /\b(?:UO|UH|UF|UT|NR|RL|LH|FI)\b|^(?:s|S[CDL]|P|L|R|D|K|c|C)|overflow|no_healthy|no-target|not-reached/;
 
-function isReset(table: RequestTable, row: number): boolean {
-  const flag = flagOf(table, row);
-  const seconds = table.seconds[row] ?? Number.NaN;
-  if (!(seconds < 0.1)) return false;
-  if (resetFlag.test(flag)) return true;
-  if (otherFlag.test(flag)) return false;
-  // Without a word from the proxy: somebody was asked (or the log does not say whom), and nobody answered.
-  const tellsAnswers =
-    table.upstreamStatus.some((status) => status >= 0) || table.upstreamSeconds.some((one) => !Number.isNaN(one));
-  const tellsReplicas = table.replicas.length > 0;
-  const asked = !tellsReplicas || (table.replica[row] ?? -1) >= 0;
-  const answered =
-    (table.upstreamStatus[row] ?? -1) >= 0 ||
-    (!Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN) &&
-      (table.upstreamStatus[row] ?? -1) < 0 &&
-      !tellsStatus(table));
-  return tellsAnswers && asked && !answered;
-}
-
-function tellsStatus(table: RequestTable): boolean {
-  return table.upstreamStatus.some((status) => status >= 0);
+/** Says of each row whether the upstream was asked, never answered, and failed at once. */
+function resetsIn(table: RequestTable): (row: number) => boolean {
+  const isResetFlag = table.flags.map((flag) => resetFlag.test(flag));
+  const isOtherFlag = table.flags.map((flag) => otherFlag.test(flag));
+  const tellsStatus = table.upstreamStatus.some((status) => status >= 0);
+  const tellsTime = table.upstreamSeconds.some((seconds) => !Number.isNaN(seconds));
+  return (row) => {
+    const flag = table.flag[row] ?? -1;
+    if (!((table.seconds[row] ?? Number.NaN) < 0.1)) return false;
+    if (isResetFlag[flag] === true) return true;
+    if (isOtherFlag[flag] === true || !(tellsStatus || tellsTime)) return false;
+    // Without a word from the proxy: somebody was asked (or the log does not say whom), and nobody answered.
+    const asked = table.replicas.length === 0 || (table.replica[row] ?? -1) >= 0;
+    const answered = tellsStatus
+      ? (table.upstreamStatus[row] ?? -1) >= 0
+      : !Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN);
+    return asked && !answered;
+  };
 }
 
 function failuresOf(view: View): number {
@@ -310,7 +312,7 @@ function pausesOf(resets: Resets, receiver: number | undefined): Pauses | undefi
   if (failing.length < Math.min(2, rows.length)) return undefined;
   const bad = new Set(rows);
   const usual = medianOf([...gaps].filter(([row]) => !bad.has(row)).map(([, gap]) => gap)) ?? 0;
-  const least = 0.98 * (receiver ?? Math.min(...failing));
+  const least = 0.98 * (receiver ?? leastOf(failing));
   const late = failing.filter((gap) => gap >= least);
   const quiet = [...gaps.values()].filter((gap) => gap >= least).length / gaps.size;
   const luck = 1 - binomialAtMost(late.length - 1, failing.length, quiet);
@@ -318,10 +320,10 @@ function pausesOf(resets: Resets, receiver: number | undefined): Pauses | undefi
   const inferred = failing.length >= 3 && least > 4 * usual && least >= 1 && luck < luckMaxInferred;
   return {
     text:
-      `${late.length} of ${failing.length} after at least ${sayTime(Math.min(...(late.length > 0 ? late : failing)))} of quiet, ` +
+      `${late.length} of ${failing.length} after at least ${sayTime(leastOf(late.length > 0 ? late : failing))} of quiet, ` +
       `where ${percent(quiet)} of all requests come (by chance with probability ${luck.toPrecision(2)})`,
     holds: together && (receiver === undefined ? inferred : luck < luckMax),
-    least: Math.min(...(late.length > 0 ? late : failing)),
+    least: leastOf(late.length > 0 ? late : failing),
   };
 }
 

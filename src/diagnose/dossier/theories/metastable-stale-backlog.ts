@@ -35,6 +35,7 @@ export const metastableStaleBacklog: DossierTheory = {
     if (backlog === undefined) return undefined;
     const drain = drainOf(view, backlog.text);
     const collapse = collapseOf(view);
+    const served = view.gauge((name) => /info_sess_?rate$|(^|_)(requests|responses|success)_per_s$/.test(name));
     if (drain === undefined && collapse === undefined) return undefined;
     const seconds = drain === undefined || drain.value <= 0 ? undefined : backlog.value / drain.value;
     const retried = triesOver(view);
@@ -95,6 +96,23 @@ export const metastableStaleBacklog: DossierTheory = {
                   origins: collapse.origins,
                 },
           missing: 'arrivals and served requests over time',
+        }),
+        claim('What is finished serves nobody.', {
+          bearing: 'sufficient',
+          predicted:
+            drain === undefined
+              ? 'far more finished than served'
+              : `served below ${say(drain.value / 10, 'requests/s')}, a tenth of what is finished`,
+          refutes: 'served about as fast as finished',
+          seen:
+            served === undefined || drain === undefined || seconds === undefined
+              ? undefined
+              : {
+                  text: `${say(drain.value, 'requests/s')} finished, ${say(served.value, 'requests/s')} served (${served.name})`,
+                  holds: served.value < drain.value / 10 && seconds > patience,
+                  origins: served.origins,
+                },
+          missing: 'what was served and what was finished at the same time',
         }),
         claim('The machine is busy all the while.', {
           bearing: 'supporting',

@@ -5,6 +5,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import { sumOf, type View } from '../view.ts';
 import { type LoadRun, runsOf, serverCpu } from '../view-load.ts';
 import { sayTime } from '../view-words.ts';
+import { greatestOf } from '../view-rows.ts';
 
 export const overloadOpenLoop: DossierTheory = {
   slug: 'overload-open-loop',
@@ -176,7 +177,7 @@ function fromSeries(view: View): ReturnType<DossierTheory['examine']> {
         missing: 'the length of the queue over time',
       }),
     ],
-    culprit: `the service: capacity about ${say(Math.max(...served.values), 'requests/s')}`,
+    culprit: `the service: capacity about ${say(greatestOf(served.values), 'requests/s')}`,
     sentence: `${say(offered.values.at(-1) ?? before, 'requests/s')} are offered, ${say(served.values.at(-1) ?? 0, 'requests/s')} served: the queue grows by the difference.`,
     arithmetic: [],
   };

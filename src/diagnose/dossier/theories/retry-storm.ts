@@ -5,6 +5,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import { rowsWhere, type View } from '../view.ts';
 import { type Amplification, amplificationOf, triesAllowed } from '../view-retries.ts';
 import { sayTime } from '../view-words.ts';
+import { greatestOf, leastOf } from '../view-rows.ts';
 
 export const retryStorm: DossierTheory = {
   slug: 'retry-storm',
@@ -138,8 +139,8 @@ function beyondCaller(
     );
     if (rows.length < 2) continue;
     const times = rowsWhere(table, (row) => (table.attempts[row] ?? -1) >= 1).map((row) => table.startMs[row] ?? 0);
-    const seconds = (Math.max(...times) - Math.min(...times)) / 1000;
-    const tries = Math.max(...rows.map((row) => table.attempts[row] ?? 0));
+    const seconds = (greatestOf(times) - leastOf(times)) / 1000;
+    const tries = greatestOf(rows.map((row) => table.attempts[row] ?? 0));
     if (tries < 10) continue;
     return {
       text: `${tries} tries over ${sayTime(seconds)}, ${digits(tries / seconds)}/s, for a caller that waits ${sayTime(deadline)}`,

@@ -5,6 +5,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import { rowsWhere, type View } from '../view.ts';
 import { bindersOf, type Cut, cutsOf, isError, requestDeadlines } from '../view-cuts.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
+import { greatestOf } from '../view-rows.ts';
 
 export const timeoutInversion: DossierTheory = {
   slug: 'timeout-inversion',
@@ -128,15 +129,15 @@ function workBeyond(view: View, cut: Cut): { readonly text: string; readonly sec
     const seconds = rows.map((row) => table.seconds[row] ?? 0);
     if (rows.length > 0) {
       return {
-        text: `${table.origin.file} has ${rows.length} that took up to ${sayTime(Math.max(...seconds))}`,
-        seconds: Math.max(...seconds),
+        text: `${table.origin.file} has ${rows.length} that took up to ${sayTime(greatestOf(seconds))}`,
+        seconds: greatestOf(seconds),
       };
     }
   }
   const said = view.dossier.messages.flatMap(({ text }) => saidDuration(text) ?? []);
   const beyond = said.filter((seconds) => seconds > cut.at * 1.05);
   if (beyond.length === 0) return undefined;
-  const most = Math.max(...beyond);
+  const most = greatestOf(beyond);
   return { text: `${beyond.length} statements took up to ${sayTime(most)}`, seconds: most };
 }
 
