@@ -1,5 +1,6 @@
 // A client's connection: reads requests from it, one at a time, and writes their answers in order. It knows when to read and
-// when to wait; what becomes of a request is the exchange's business.
+// when to wait; what becomes of a request is the exchange's business. Reader and exchange are on a `Seat`, taken with the
+// first byte of a request and given back after the last of its answer.
 //
 // When bytes are not read on (the reader is paused, and what has come already is `kept`):
 //   - the request is complete and its answer is not (a pipelined request waits its turn);
@@ -21,11 +22,11 @@
 
 import { after, type Instant, seconds } from '../base.ts';
 import type { Socket, SocketHandler } from '../net.ts';
-import { reasonOf, type RequestHead, type RequestReader, requestReader } from '../wire.ts';
+import { reasonOf, type RequestHead } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { writeConnection, writeStatusLine } from './heads.ts';
-import { Exchange } from './request.ts';
+import type { Seat } from './seat.ts';
 import { Timeout } from './timeouts.ts';
 
 const lingerTime = seconds(2);
@@ -41,8 +42,8 @@ const nothing = new Uint8Array(0);
 export class ClientConnection implements SocketHandler {
   readonly socket: Socket;
   readonly #plane: DataPlane;
-  readonly #reader: RequestReader;
-  readonly #exchange: Exchange;
+  /** Undefined between two requests. */
+  #seat: Seat | undefined;
   readonly #timeout: Timeout;
   #state: 'open' | 'tunnel' | 'closing' | 'closed' = 'open';
   #now: Instant;
@@ -62,17 +63,12 @@ export class ClientConnection implements SocketHandler {
     this.#plane = plane;
     this.socket = socket;
     this.#now = now;
-    this.#reader = requestReader(
-      {
-        onHead: (head) => this.#headCame(head),
-        onBody: (bytes, from, to) => this.#exchange.requestBody(bytes, from, to),
-        onEnd: () => this.#requestEnded(),
-      },
-      plane.requestLimits,
-    );
-    this.#exchange = new Exchange(plane, this);
     this.#timeout = new Timeout((at) => this.#tooLong(at));
     plane.timeouts.set(this.#timeout, after(now, plane.config.limits.idleTimeout));
+  }
+
+  get #busy(): boolean {
+    return this.#seat?.exchange.active === true;
   }
 
   get address(): string {
@@ -86,10 +82,10 @@ export class ClientConnection implements SocketHandler {
     switch (this.#state) {
       case 'open':
         if (this.#kept !== undefined || this.#readerPaused) this.#keep(bytes, 0);
-        else this.#read(bytes, now);
+        else this.#read((this.#seat ??= this.#plane.takeSeat(this)), bytes, now);
         break;
       case 'tunnel':
-        this.#exchange.tunnelFromClient(bytes, now);
+        this.#seat?.exchange.tunnelFromClient(bytes, now);
         break;
       case 'closing':
         this.#lingered += bytes.length;
@@ -101,54 +97,65 @@ export class ClientConnection implements SocketHandler {
     this.#plane.flush();
   }
 
-  #read(bytes: Uint8Array, now: Instant): void {
+  #read(seat: Seat, bytes: Uint8Array, now: Instant): void {
+    const { reader, exchange } = seat;
     this.#reading = true;
-    const consumed = this.#reader.read(bytes);
+    const consumed = reader.read(bytes);
     this.#reading = false;
-    const error = this.#reader.error;
     if (this.#state !== 'open') return;
-    if (error !== undefined) return this.#exchange.badRequest(error, now);
+    if (reader.error !== undefined) return exchange.badRequest(reader.error, now);
     if (consumed < bytes.length) this.#keep(bytes, consumed);
     else if (this.#socketPaused) this.#resumeSocket();
-    this.#exchange.flushRequest();
-    if (!this.#exchange.active) this.#waitForMore(now);
+    exchange.flushRequest();
+    if (!exchange.active) this.#waitForMore(now);
   }
 
-  /** A head that has begun must be complete in time, counted from its first byte; between requests, patience begins anew. */
+  /** A head that has begun must be complete in time, counted from its first byte; between requests, patience begins anew and
+   * the seat is given back. */
   #waitForMore(now: Instant): void {
     const { limits } = this.#plane.config;
-    if (this.#reader.idle) {
+    const seat = this.#seat;
+    if (seat === undefined || seat.reader.idle) {
       this.#headBeganAt = undefined;
       this.#plane.timeouts.set(this.#timeout, after(now, this.#plane.draining ? drainIdle : limits.idleTimeout));
+      if (seat !== undefined && this.#kept === undefined && !this.#readerPaused) this.#leaveSeat(seat);
     } else {
       this.#headBeganAt ??= now;
       this.#plane.timeouts.set(this.#timeout, after(this.#headBeganAt, limits.headTimeout));
     }
   }
 
-  #headCame(head: RequestHead): void {
-    this.#headBeganAt = undefined;
-    this.#plane.timeouts.cancel(this.#timeout);
-    this.#exchange.begin(head, this.#now);
+  #leaveSeat(seat: Seat): void {
+    this.#seat = undefined;
+    this.#plane.returnSeat(seat);
   }
 
-  #requestEnded(): void {
-    this.#exchange.requestEnd(this.#now);
-    if (this.#exchange.active || this.#full) this.#pauseReader();
+  /** From the reader: a head is complete. */
+  headCame(head: RequestHead): void {
+    this.#headBeganAt = undefined;
+    this.#plane.timeouts.cancel(this.#timeout);
+    this.#seat?.exchange.begin(head, this.#now);
+  }
+
+  /** From the reader: a request is complete. */
+  requestEnded(): void {
+    const exchange = this.#seat?.exchange;
+    exchange?.requestEnd(this.#now);
+    if (exchange?.active === true || this.#full) this.#pauseReader();
   }
 
   onEnd(_socket: Socket, now: Instant): void {
-    if (this.#state === 'tunnel') return this.#exchange.tunnelClientEnded();
+    if (this.#state === 'tunnel') return this.#seat?.exchange.tunnelClientEnded();
     if (this.#state === 'closing') return this.destroy();
-    this.#exchange.clientGone(now);
+    this.#seat?.exchange.clientGone(now);
     if (this.#state === 'open') this.closeAfterAnswer(now);
   }
 
   onDrain(_socket: Socket, now: Instant): void {
     this.#now = now;
     this.#full = false;
-    this.#exchange.clientDrained();
-    if (this.#state === 'open' && !this.#exchange.active) this.#readOn(now);
+    this.#seat?.exchange.clientDrained();
+    if (this.#state === 'open' && !this.#busy) this.#readOn(now);
     this.#plane.flush();
   }
 
@@ -195,7 +202,7 @@ export class ClientConnection implements SocketHandler {
       return;
     }
     this.#readOn(now);
-    if (this.#state === 'open' && !this.#exchange.active) this.#waitForMore(now);
+    if (this.#state === 'open' && !this.#busy) this.#waitForMore(now);
   }
 
   /** Reads what was kept, then lets the client send on. */
@@ -204,18 +211,18 @@ export class ClientConnection implements SocketHandler {
     const kept = this.#kept;
     this.#kept = undefined;
     this.#now = now;
-    if (kept !== undefined) this.#read(kept, now);
+    if (kept !== undefined) this.#read((this.#seat ??= this.#plane.takeSeat(this)), kept, now);
     else if (this.#socketPaused) this.#resumeSocket();
   }
 
   #pauseReader(): void {
     this.#readerPaused = true;
-    this.#reader.pause();
+    this.#seat?.reader.pause();
   }
 
   #resumeReader(): void {
     this.#readerPaused = false;
-    this.#reader.resume();
+    this.#seat?.reader.resume();
   }
 
   #resumeSocket(): void {
@@ -292,7 +299,7 @@ export class ClientConnection implements SocketHandler {
 
   /** The gateway stops. What is under way is finished, and the next answer says that it is the last. */
   drain(now: Instant): void {
-    if (this.#state === 'open' && !this.#exchange.active) this.#waitForMore(now);
+    if (this.#state === 'open' && !this.#busy) this.#waitForMore(now);
   }
 
   /** The answer is sent; the rest of the request's body is read and thrown away, for so long. */
@@ -305,7 +312,7 @@ export class ClientConnection implements SocketHandler {
     this.#state = 'tunnel';
     const kept = this.#kept;
     this.#kept = undefined;
-    if (kept !== undefined) this.#exchange.tunnelFromClient(kept, now);
+    if (kept !== undefined) this.#seat?.exchange.tunnelFromClient(kept, now);
     this.#resumeSocket();
   }
 
@@ -322,17 +329,20 @@ export class ClientConnection implements SocketHandler {
   #ended(now: Instant): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    this.#exchange.clientGone(now);
-    this.#exchange.forget();
+    const seat = this.#seat;
+    seat?.exchange.clientGone(now);
+    // Within the reader it is still needed; then it is left to the collector.
+    if (seat !== undefined && !this.#reading) this.#leaveSeat(seat);
     this.#plane.timeouts.forget(this.#timeout);
     this.#plane.clientLeft(this);
   }
 
   #tooLong(now: Instant): void {
     this.#now = now;
+    const seat = this.#seat;
     if (this.#state === 'closing') this.socket.destroy(true);
-    else if (this.#exchange.active) this.destroy();
-    else if (this.#reader.idle) this.closeAfterAnswer(now);
-    else this.#exchange.slowRequest(now);
+    else if (this.#busy) this.destroy();
+    else if (seat === undefined || seat.reader.idle) this.closeAfterAnswer(now);
+    else seat.exchange.slowRequest(now);
   }
 }

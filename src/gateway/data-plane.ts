@@ -15,6 +15,7 @@ import { GrowingBytes } from './growing-bytes.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { LiveFleet } from './live-fleet.ts';
 import type { Exchange } from './request.ts';
+import { Seat } from './seat.ts';
 import { Timeouts } from './timeouts.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import type { WayOut } from './ways-out.ts';
@@ -22,7 +23,7 @@ import type { WayOut } from './ways-out.ts';
 const borrowedCapacity = 2 * 1024;
 /** Larger ones are left to the collector. */
 const returnedCapacityMax = 16 * 1024;
-/** Buffers kept for the next request: about as many as there are requests inside at a time. */
+/** Buffers and seats kept for the next request: about as many as there are requests inside at a time. */
 const returnedMax = 1024;
 
 export class DataPlane {
@@ -53,6 +54,7 @@ export class DataPlane {
   readonly #outgoing = new GrowingBytes(64 * 1024);
   #outgoingTo: ClientConnection | undefined;
   readonly #spare: GrowingBytes[] = [];
+  readonly #seats: Seat[] = [];
   #date = '';
   #dateUntil = 0;
 
@@ -127,6 +129,20 @@ export class DataPlane {
   flush(): void {
     this.#outgoingTo?.flush();
     this.#outgoingTo = undefined;
+  }
+
+  takeSeat(client: ClientConnection): Seat {
+    const seat = this.#seats.pop();
+    if (seat === undefined) return new Seat(this, client);
+    seat.exchange.client = client;
+    return seat;
+  }
+
+  returnSeat(seat: Seat): void {
+    if (this.#seats.length < returnedMax) {
+      seat.reader.reset();
+      this.#seats.push(seat);
+    } else seat.exchange.forget();
   }
 
   borrowBytes(): GrowingBytes {

@@ -48,7 +48,8 @@ const discardedBodyMax = 64 * 1024;
 
 export class Exchange {
   phase: Phase = 'idle';
-  readonly client: ClientConnection;
+  /** Whose request it is. Changes only while idle. */
+  client: ClientConnection;
   readonly #plane: DataPlane;
   readonly #deadline: Timeout;
   readonly #backOff: Timeout;
@@ -499,7 +500,7 @@ export class Exchange {
     this.#plane.requestLeft(this, way, now);
   }
 
-  /** The client's connection has ended: the wheel must not keep this exchange alive. */
+  /** It will not be used again: the wheel must not keep it alive. */
   forget(): void {
     this.#plane.timeouts.forget(this.#deadline);
     this.#plane.timeouts.forget(this.#backOff);
