@@ -15,5 +15,9 @@ export {
   settled,
 } from './bench/replications.ts';
 export { type Twin, twinsOf } from './bench/twins.ts';
+export { replicateAll, type ReplicationJob } from './bench/replicate-all.ts';
+export { type Change } from './bench/what-if/changes.ts';
+export { fitFleet, type FittedFleet } from './bench/what-if/fit-fleet.ts';
+export { type WhatIf, whatIf, type WhatIfOptions, whatIfScenario } from './bench/what-if/what-if.ts';
 export { truthOf } from './bench/truth.ts';
 export type { PhaseOutcome, World } from './bench/world.ts';

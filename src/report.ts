@@ -7,6 +7,8 @@ export { type Cell, type Column, table, wrap } from './report/table.ts';
 export { type ChartInput, inFlightChart } from './report/chart.ts';
 export { resultJson, resultSchema } from './report/json.ts';
 export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome.ts';
+export { figureText, type IntervalFigure, intervalsText, type IntervalsView } from './report/intervals-text.ts';
+export { type WhatIfView, whatIfText } from './report/what-if-text.ts';
 export { recordText } from './report/record-text.ts';
 export { resultMarkdown } from './report/markdown.ts';
 export { objectiveLines, resultText } from './report/text.ts';

@@ -4,7 +4,7 @@
 // Percentiles are not averaged. The estimate is the quantile of all runs together; its interval comes from how the quantiles
 // of single runs scatter around it ("sectioning": Asmussen and Glynn, Stochastic Simulation, 2007, section III.5).
 //
-// Before anything is counted the beginning is cut off: MSER-5 on what was in flight, averaged over a few pilot runs in which
+// Before anything is counted the beginning is cut off: MSER-5 on what the fullest replica held, averaged over a few pilot runs in which
 // nothing was left out. A scenario in which something begins or ends on the way has no steady state; its own warm-up stands.
 
 import { assert, type Duration, ms, ns } from '../base.ts';
@@ -12,7 +12,6 @@ import { recordOf, type TickLine } from '../record.ts';
 import { type Arrangement, baselineOf, type Scenario } from '../scenario.ts';
 import { simulate, Simulation } from '../sim.ts';
 import {
-  batchMeans,
   Histogram,
   type HistogramFields,
   histogramFields,
@@ -139,32 +138,18 @@ const hasCourse = (scenario: Scenario): boolean =>
       (demand.stages !== undefined || demand.bursts !== undefined || demand.times !== undefined),
   );
 
-/** What all clients had in flight, tick by tick from the very beginning, averaged over the pilots. */
+/** What the fullest replica had in flight, tick by tick from the very beginning, averaged over the pilots. (What all clients have
+ * in flight says nothing where closed users do not think: it is their number, from the first instant on.) */
 function pilotSeries(scenario: Scenario, baseline: Arrangement, seed: number): readonly number[] {
   const whole = { ...baseline, warmUp: ns(0), duration: ns(baseline.warmUp + baseline.duration) };
   const runs = seedsFrom(seed, pilots).map((each) => {
     const simulation = new Simulation(scenario, { seed: each, tick: pilotTick });
-    return [...simulation.play(whole)].filter((line) => line.kind === 'tick').map(inFlightOf);
+    return [...simulation.play(whole)].filter((line) => line.kind === 'tick').map(fullestOf);
   });
   return (runs[0] ?? []).map((_, index) => sum(runs.map((run) => run[index] ?? 0)) / runs.length);
 }
 
-const inFlightOf = (tick: TickLine): number => sum(tick.clients.map((client) => client.in_flight_mean));
-
-/** A single run has only its own seconds: batch means of the throughput, and whether they may be trusted. */
-export function singleRunThroughput(
-  scenario: Scenario,
-  seed: number,
-): { readonly low: number; readonly high: number; readonly mean: number; readonly trusted: boolean } | undefined {
-  const { arrangement } = settled(scenario, seed);
-  const simulation = new Simulation(scenario, { seed, tick: pilotTick });
-  const from = arrangement.warmUp;
-  const perSecond = [...simulation.play(arrangement)].flatMap((line) =>
-    line.kind === 'tick' && line.at_ns >= from
-      ? [sum(line.clients.map((client) => client.answered)) / (line.span_ns / 1e9)]
-      : [],
-  );
-  return batchMeans(perSecond);
-}
+const fullestOf = (tick: TickLine): number =>
+  tick.replicas.reduce((most, { in_flight_mean: mean }) => Math.max(most, mean ?? 0), 0);
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -69,8 +69,9 @@ sockets, and in imagined time twenty times. The table shows both, and the interv
 - throughput within 5 % of the simulator's mean;
 - each replica's share of what is in flight within 10 points;
 - the failed share within 2 points;
-- quantiles within where one run in fifty would stray by chance alone, widened by 10 % and 3 ms for what the model leaves out:
-  sockets, the proxy's own work, timers of a millisecond.
+- or within where one run in fifty would stray by chance alone, where that is further;
+- quantiles within that interval widened by 10 % and 3 ms for what the model leaves out: sockets, the proxy's own work, timers of
+  a millisecond.
 
 \`npm run bench:twins\` plays them all and writes this page; it fails when a figure strays.
 

@@ -51,6 +51,8 @@ function commands(done: (code: number) => void): Command {
     .option('--duration <duration>', 'how long the baseline is judged, such as 30s')
     .option('--set <path=value...>', 'change the scenario first, such as --set faults.0.slow.factor=1.3')
     .option('--experiments <which>', 'auto, none, or kinds separated by commas', 'auto')
+    .option('--replications <count>', 'play it so often in imagined time, and give every figure an interval')
+    .option('--workers <count>', 'threads for the replications', '1')
     .option('--out <folder>', 'where the record and the logs go (default: plimsoll-runs/<time>-<scenario>)')
     .option('--json', 'the result as JSON on standard output')
     .option('--quiet', 'no live progress')
@@ -73,6 +75,33 @@ function commands(done: (code: number) => void): Command {
     .action(async (paths: string[], options: object) => {
       const { diagnoseFiles } = await import('./commands/diagnose.ts');
       done(diagnoseFiles(paths, options));
+    });
+
+  program
+    .command('what-if')
+    .description('fit a fleet to a record (or take a scenario), change one thing at a time, and say what would happen')
+    .argument('<record>', "a record.jsonl, the folder of a run, or a scenario's name or path")
+    .option('--policy <policy>', 'round-robin, random or least-request; several, here and below, with commas')
+    .option('--call-timeout <time>', 'calls to dependencies give up after this')
+    .option('--retry-budget <share>', 'retries of clients for each request at most, such as 10%')
+    .option('--retries <count>', 'further tries of clients')
+    .option('--back-off <time>', 'ceiling of their first wait')
+    .option('--queue-limit <count>', 'requests that may wait in one replica')
+    .option('--drop-abandoned', 'a replica drops what nobody waits for any more')
+    .option('--timeout <time>', "the gateway's timeout")
+    .option('--users <count>', 'closed users')
+    .option('--think <time>', 'their think time')
+    .option('--rate <per second>', 'open rate')
+    .option('--replicas <count>', 'replicas of the service')
+    .option('--workers <count>', 'workers of each replica')
+    .option('--service-time <factor>', 'service times multiplied: 0.5 is a processor twice as fast')
+    .option('--replications <count>', 'imagined runs of each alternative', '20')
+    .option('--threads <count>', 'threads that play them', '1')
+    .option('--seed <number>', 'seed of the first run', '1')
+    .option('--json', 'the result as JSON on standard output')
+    .action(async (subject: string, options: object) => {
+      const { whatIfCommand } = await import('./commands/what-if.ts');
+      done(await whatIfCommand(subject, options));
     });
 
   program

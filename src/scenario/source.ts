@@ -203,7 +203,7 @@ function explainSyntax(error: YAMLError, text: string): string {
     case 'TAB_AS_INDENT':
       return 'found a tab in the indentation: YAML expects spaces';
     case 'MULTIPLE_DOCS':
-      return 'found a second document (---): expected one scenario a file';
+      return 'found a second document (---): expected one a file';
     default:
       return `not YAML: ${error.message}`;
   }

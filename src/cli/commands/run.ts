@@ -19,6 +19,7 @@ import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 import { version } from '../version.ts';
+import { replications } from './replications.ts';
 
 const experimentKinds = [
   'stop-replica',
@@ -45,6 +46,11 @@ const flags = z.object({
   duration: z.string().optional(),
   set: z.array(z.string()).optional(),
   experiments: z.string(),
+  replications: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'expected a whole number from 2')
+    .optional(),
+  workers: z.string().regex(/^[1-9]\d{0,2}$/, 'expected a whole number from 1'),
   out: z.string().optional(),
   json: z.boolean().optional(),
   quiet: z.boolean().optional(),
@@ -60,6 +66,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   const { scenario, warnings } = loadScenario(nameOrFile, settings);
   const experiments = parseExperiments(chosen.experiments);
   const seed = chosen.seed === undefined ? chanceSeed() : Number(chosen.seed);
+  if (chosen.replications !== undefined) return replicated(scenario, chosen, seed);
   const startedAt = new Date();
   const id = `${startedAt.toISOString().replaceAll(/[-:]/g, '').slice(0, 15)}-${scenario.name}`;
   const folder = resolve(chosen.out ?? join('plimsoll-runs', id));
@@ -130,6 +137,14 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   if (chosen.json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
   return exitCodeOf(scenario, result, stopping.by());
+}
+
+function replicated(scenario: Scenario, chosen: z.infer<typeof flags>, seed: number): Promise<ExitCode> {
+  if (chosen.world !== 'sim') throw new UsageError('--replications: expected --world sim beside it');
+  const count = Number(chosen.replications);
+  if (count < 2) throw new UsageError('--replications: an interval takes at least 2');
+  const workers = Number(chosen.workers);
+  return replications(scenario, { replications: count, workers, seed, json: chosen.json === true });
 }
 
 /** No record is ever written over. */

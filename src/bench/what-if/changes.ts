@@ -1,0 +1,179 @@
+// What could be changed about a fleet, one thing at a time: each change is a sentence and a new scenario, or why it cannot be made.
+
+import { type Duration, formatDuration } from '../../base.ts';
+import type { Clients, PolicyName, Scenario, Service } from '../../scenario.ts';
+
+export type Change =
+  | { readonly kind: 'policy'; readonly policy: PolicyName }
+  | { readonly kind: 'retry-budget'; readonly share: number }
+  | { readonly kind: 'retries'; readonly retries: number }
+  | { readonly kind: 'back-off'; readonly backOff: Duration }
+  | { readonly kind: 'users'; readonly users: number }
+  | { readonly kind: 'think'; readonly think: Duration }
+  | { readonly kind: 'rate'; readonly ratePerSecond: number }
+  | { readonly kind: 'replicas'; readonly replicas: number }
+  | { readonly kind: 'workers'; readonly workers: number }
+  | { readonly kind: 'queue-limit'; readonly limit: number }
+  | { readonly kind: 'drop-abandoned' }
+  | { readonly kind: 'timeout'; readonly timeout: Duration }
+  | { readonly kind: 'call-timeout'; readonly timeout: Duration }
+  /** Service times are multiplied: half is twice the processor. */
+  | { readonly kind: 'service-time'; readonly factor: number };
+
+/** In a few words, as a row's title. */
+export function changeText(change: Change): string {
+  switch (change.kind) {
+    case 'policy':
+      return `policy ${change.policy}`;
+    case 'retry-budget':
+      return `retry budget ${change.share * 100} %`;
+    case 'retries':
+      return `${change.retries} retries`;
+    case 'back-off':
+      return `back-off ${formatDuration(change.backOff)}`;
+    case 'users':
+      return `${change.users} users`;
+    case 'think':
+      return `think time ${formatDuration(change.think)}`;
+    case 'rate':
+      return `${change.ratePerSecond}/s`;
+    case 'replicas':
+      return `${change.replicas} replicas`;
+    case 'workers':
+      return `${change.workers} workers each`;
+    case 'queue-limit':
+      return `at most ${change.limit} waiting in each`;
+    case 'drop-abandoned':
+      return 'what nobody waits for is dropped';
+    case 'timeout':
+      return `gateway's timeout ${formatDuration(change.timeout)}`;
+    case 'call-timeout':
+      return `calls give up after ${formatDuration(change.timeout)}`;
+    case 'service-time':
+      return `service time × ${change.factor}`;
+  }
+}
+
+/** The scenario with the change made, or why it cannot be. */
+export function changed(scenario: Scenario, change: Change): Scenario | string {
+  const { topology } = scenario;
+  switch (change.kind) {
+    case 'policy':
+      return withPolicy(scenario, change.policy);
+    case 'retry-budget':
+      return withRetry(scenario, (retry) => ({ ...retry, budget: change.share }));
+    case 'retries':
+      return withRetry(scenario, (retry) => ({ ...retry, retries: change.retries }));
+    case 'back-off':
+      return withRetry(scenario, (retry) => ({ ...retry, backOff: change.backOff }));
+    case 'users':
+      return withDemand(scenario, 'closed', (each) =>
+        each.kind === 'closed' ? { ...each, users: change.users } : each,
+      );
+    case 'think':
+      return withDemand(scenario, 'closed', (each) =>
+        each.kind === 'closed' ? { ...each, think: change.think } : each,
+      );
+    case 'rate':
+      return withDemand(scenario, 'open', (each) =>
+        each.kind === 'open' ? { ...each, ratePerSecond: change.ratePerSecond } : each,
+      );
+    case 'replicas': {
+      const faults = scenario.faults.filter(
+        ({ replica }) => placeOf(replica) <= change.replicas || !isAsked(scenario, replica),
+      );
+      return { ...withServices(scenario, (service) => ({ ...service, replicas: change.replicas })), faults };
+    }
+    case 'workers':
+      return withServices(scenario, (service) => ({ ...service, workers: change.workers }));
+    case 'queue-limit':
+      return withServices(scenario, (service) => ({ ...service, queue: { ...service.queue, limit: change.limit } }));
+    case 'drop-abandoned':
+      return withServices(scenario, (service) => ({ ...service, queue: { ...service.queue, abandoned: 'dropped' } }));
+    case 'timeout':
+      if (topology.gateway === undefined) return 'there is no gateway that could have another timeout';
+      return { ...scenario, topology: { ...topology, gateway: { ...topology.gateway, timeout: change.timeout } } };
+    case 'call-timeout':
+      if (topology.services.every((service) => service.calls.length === 0)) return 'no service calls another';
+      return withServices(scenario, (service) => ({
+        ...service,
+        calls: service.calls.map((call) => ({ ...call, timeout: change.timeout })),
+      }));
+    case 'service-time':
+      return {
+        ...scenario,
+        faults: [
+          ...scenario.faults,
+          ...topology.services.flatMap(({ name, replicas }) =>
+            Array.from({ length: replicas }, (_, index) => slowed(scenario, `${name}-${index + 1}`, change.factor)),
+          ),
+        ],
+      };
+  }
+}
+
+/** A fault that comes last and takes what was before it into account. */
+function slowed(scenario: Scenario, replica: string, factor: number): Scenario['faults'][number] {
+  const before = scenario.faults.find((fault) => fault.kind === 'slow' && fault.replica === replica && fault.at === 0);
+  const own = before?.kind === 'slow' ? before.factor : 1;
+  return { at: 0 as Duration, for: undefined, kind: 'slow', replica, factor: own * factor };
+}
+
+/** Clients that choose from the list themselves are put behind a gateway when the policy is none that they know. */
+function withPolicy(scenario: Scenario, policy: PolicyName): Scenario {
+  const { topology } = scenario;
+  const behind = topology.clients.some(({ via }) => via === 'gateway');
+  const clients = topology.clients.map((group): Clients => {
+    if (behind) return group;
+    return policy === 'least-request' ? { ...group, via: 'gateway' } : { ...group, via: 'registry', choice: policy };
+  });
+  const gateway = topology.gateway ?? plainGateway(topology.clients);
+  return { ...scenario, topology: { ...topology, clients, gateway: { ...gateway, policy } } };
+}
+
+const plainGateway = (clients: readonly Clients[]): NonNullable<Scenario['topology']['gateway']> => ({
+  policy: 'round-robin',
+  timeout: Math.max(...clients.map(({ timeout }) => timeout)) as Duration,
+  connectTimeout: 1e9 as Duration,
+  retries: 0,
+  health: undefined,
+});
+
+function withRetry(
+  scenario: Scenario,
+  change: (retry: NonNullable<Clients['retry']>) => NonNullable<Clients['retry']>,
+): Scenario | string {
+  const { topology } = scenario;
+  if (topology.clients.every(({ retry }) => retry === undefined)) return 'no client is known to ask again';
+  const clients = topology.clients.map((group) =>
+    group.retry === undefined ? group : { ...group, retry: change(group.retry) },
+  );
+  return { ...scenario, topology: { ...topology, clients } };
+}
+
+function withDemand(
+  scenario: Scenario,
+  kind: Scenario['demand'][number]['kind'],
+  change: (demand: Scenario['demand'][number]) => Scenario['demand'][number],
+): Scenario | string {
+  if (scenario.demand.every((each) => each.kind !== kind)) {
+    return kind === 'closed'
+      ? 'the demand is open: there are no users'
+      : 'the demand is closed: it has no rate of its own';
+  }
+  return { ...scenario, demand: scenario.demand.map(change) };
+}
+
+/** The services that clients ask; those behind them stay as they are. */
+function withServices(scenario: Scenario, change: (service: Service) => Service): Scenario {
+  const { topology } = scenario;
+  const services = topology.services.map((service) =>
+    topology.clients.some((group) => group.service === service.name) ? change(service) : service,
+  );
+  return { ...scenario, topology: { ...topology, services } };
+}
+
+const placeOf = (replica: string): number => Number(/-(\d+)$/.exec(replica)?.[1] ?? 0);
+
+const isAsked = ({ topology }: Scenario, replica: string): boolean =>
+  topology.clients.some(({ service }) => replica === `${service}-${placeOf(replica)}`);

@@ -1,0 +1,48 @@
+// Figures with their intervals, as a table: what many runs of one scenario came to.
+
+import type { Paint } from './paint.ts';
+import { table } from './table.ts';
+
+export interface IntervalFigure {
+  readonly name: string;
+  readonly unit: 'per-second' | 'share' | 'nanoseconds' | 'count';
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface IntervalsView {
+  readonly scenario: string;
+  readonly replications: number;
+  /** What was cut off at the beginning, as a phrase. */
+  readonly warmUp: string;
+  readonly figures: readonly IntervalFigure[];
+}
+
+export function intervalsText(view: IntervalsView, paint: Paint): string[] {
+  const rows = view.figures.map((figure) => [figure.name, figureText(figure.value, figure.unit), intervalText(figure)]);
+  return [
+    `${paint.strong(view.scenario)}: ${view.replications} replications in imagined time`,
+    paint.faint(`warm-up: ${view.warmUp}`),
+    '',
+    ...table([{ title: 'figure' }, { title: 'mean', align: 'right' }, { title: '95 % interval' }], rows, paint.faint),
+  ];
+}
+
+export function intervalText({ low, high, unit }: IntervalFigure): string {
+  // A share or a time below zero is no possibility, only arithmetic.
+  return `${figureText(Math.max(0, low), unit)} … ${figureText(high, unit)}`;
+}
+
+export function figureText(value: number, unit: IntervalFigure['unit']): string {
+  switch (unit) {
+    case 'per-second':
+      return `${value.toFixed(1)}/s`;
+    case 'share':
+      return `${(value * 100).toFixed(1)} %`;
+    case 'nanoseconds':
+      return `${(value / 1e6).toFixed(1)} ms`;
+    case 'count':
+      return value.toFixed(2);
+  }
+}
