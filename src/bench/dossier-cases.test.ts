@@ -262,29 +262,15 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Cases of which some file cannot be read yet. */
-const unread = new Set([
-  'short-slowdown-long-storm',
-  'handshakes-nobody-waits-for',
-  'idle-process-full-accept-queue',
-  'step-at-one-second',
-  'tracked-but-closed',
-  'slow-while-rolling',
-  'generator-out-of-users',
-  'twice-what-it-can',
-  'six-at-once-three-refused',
-]);
-
 const folder = fileURLToPath(new URL('../observe/fixtures/cases/', import.meta.url));
 
 describe('incidents that people have had', () => {
   for (const one of cases) {
-    it(`${one.name} is ${one.pattern}`, { todo: unread.has(one.name) }, () =>
+    it(`${one.name} is ${one.pattern}`, () =>
       check(
         one,
         diagnosisOf(one.name, (files) => files),
-      ),
-    );
+      ));
   }
 
   it('there is a folder for each case and a case for each folder', () => {

@@ -245,6 +245,10 @@ function fleetsOfSamples(samples: readonly SampleFact[], dossier: Dossier): Flee
     for (const [id, member] of draft.members) {
       const value = meansOf(measured, draft.by, id);
       const [origin] = draft.origins;
+      const open = connectionsOf(measured, draft.by, id);
+      if (open > 0 && origin !== undefined && !member.facts.some(({ measure }) => measure === 'connections')) {
+        member.facts.push({ measure: 'connections', metric: 'connections listed', value: open, origin });
+      }
       if (value !== undefined && origin !== undefined)
         member.facts.unshift({ measure: 'meanSeconds', metric: 'sum by count', value, origin });
     }
@@ -277,6 +281,18 @@ function meansOf(measured: readonly Measured[], by: string, id: string): number 
     count += counts.reduce((all, other) => all + other.value, 0);
   }
   return count > 0 ? seconds / count : undefined;
+}
+
+/** Labels that name one of several connections. */
+const connectionLabels = ['connection', 'conn', 'connection_id', 'conn_id', 'socket', 'channel', 'slot'];
+
+/** Where each connection has a row of its own they can be counted. */
+function connectionsOf(measured: readonly Measured[], by: string, id: string): number {
+  return new Set(
+    measured
+      .filter((one) => one.labels[by] === id)
+      .flatMap((one) => connectionLabels.flatMap((label) => one.labels[label] ?? [])),
+  ).size;
 }
 
 function sameLabels(one: Measured, other: Measured): boolean {

@@ -15,8 +15,6 @@ export interface Membership {
   /** Requests refused because no host was fit. */
   readonly noneHealthy: number | undefined;
   readonly updateFailures: number | undefined;
-  /** Failed requests that hosts answered although they were out. */
-  readonly servedByUnfit: number | undefined;
   readonly origins: readonly Origin[];
 }
 
@@ -56,7 +54,6 @@ function membershipOf(view: View, cluster: string): Membership {
     (one) => one.of === cluster && one.members.some(({ healthy }) => healthy !== undefined),
   );
   const fit = fleet?.members.filter(({ healthy }) => healthy === true).length;
-  const unfit = fleet?.members.filter(({ healthy }) => healthy === false) ?? [];
   return {
     cluster,
     total: last(/membership_total$/) ?? fleet?.members.length,
@@ -65,7 +62,6 @@ function membershipOf(view: View, cluster: string): Membership {
     panics: grown(/lb_healthy_panic$/),
     noneHealthy: grown(/cx_none_healthy$/),
     updateFailures: grown(/update_(?:failure|rejected|empty|no_rebuild_failure)$/),
-    servedByUnfit: fleet === undefined ? undefined : unfit.reduce((sum, { requests = 0 }) => sum + requests, 0),
     origins:
       fleet?.origins.slice(0, 2) ??
       view.gauge((name, labels) => /membership_/.test(name) && clusterOf(labels) === cluster)?.origins ??

@@ -67,7 +67,7 @@ export const connectionPinning: DossierTheory = {
             each === undefined
               ? undefined
               : {
-                  text: `${digits(each.least)} to ${digits(each.most)} requests on a connection`,
+                  text: `${digits(each.least)} to ${digits(each.most)} on a connection`,
                   holds: each.times <= 1.6 && connectionsUneven(found),
                 },
           missing: 'connections and requests by replica at the same time',
@@ -123,9 +123,9 @@ export const connectionPinning: DossierTheory = {
         found === undefined
           ? []
           : found.members.map(
-              ({ id, requests = 0, connections = 0 }) =>
-                `${id}: ${digits(requests)} requests on ${connections} connections` +
-                (connections > 0 ? ` = ${digits(requests / connections)} on each` : ''),
+              ({ id, requests, bytes, connections = 0 }) =>
+                `${id}: ${digits(requests ?? bytes ?? 0)} ${requests === undefined ? 'bytes' : 'requests'} on ${connections} connections` +
+                (connections > 0 ? ` = ${digits((requests ?? bytes ?? 0) / connections)} on each` : ''),
             ),
       basis: found === undefined ? 'configured' : 'seen',
     };
@@ -172,14 +172,16 @@ function culpritOf(pool: Pool | undefined, clusterIp: boolean, scope: string | u
 function pinned(view: View): Spread | undefined {
   return view.fleets
     .filter(({ members }) => members.some(({ connections = 0 }) => connections > 0))
-    .flatMap((fleet) => spreadOf(fleet, 'requests') ?? [])
+    .flatMap((fleet) => spreadOf(fleet, 'requests') ?? spreadOf(fleet, 'bytes') ?? [])
     .toSorted((one, other) => other.times - one.times)[0];
 }
 
+/** What goes over each connection: requests, or bytes where a layer-4 hop counts no requests. */
 function perConnection(fleet: Fleet): number[] {
-  return fleet.members.flatMap(({ requests, connections = 0 }) =>
-    requests === undefined || connections <= 0 ? [] : [requests / connections],
-  );
+  return fleet.members.flatMap(({ requests, bytes, connections = 0 }) => {
+    const carried = requests ?? bytes;
+    return carried === undefined || connections <= 0 ? [] : [carried / connections];
+  });
 }
 
 function connectionsUneven(found: Spread | undefined): boolean {

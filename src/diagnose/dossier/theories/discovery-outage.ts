@@ -4,7 +4,7 @@ import { digits, listed } from '../../wording.ts';
 import { memberships, refusedForLack } from '../membership.ts';
 import { removals } from '../removals.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import type { View } from '../view.ts';
+import { rowsWhere, type View } from '../view.ts';
 
 export const discoveryOutage: DossierTheory = {
   slug: 'discovery-outage',
@@ -31,7 +31,10 @@ export const discoveryOutage: DossierTheory = {
       ({ total, updateFailures }) => total === 0 || ((updateFailures ?? 0) > 0 && total !== undefined && total < 1),
     );
     if (failures.length === 0 && lost.length === 0 && emptied === undefined) return undefined;
-    const refused = refusedForLack(view);
+    const refused = refusedWhile(
+      view,
+      failures.flatMap(({ atMs }) => atMs ?? []),
+    );
     const hold = view.setting('dns.hold');
     const heldFor = typeof hold?.value === 'number' ? hold.value : undefined;
     const first = failures.flatMap(({ atMs }) => atMs ?? [])[0];
@@ -136,6 +139,28 @@ export const discoveryOutage: DossierTheory = {
     };
   },
 };
+
+/** Requests refused for want of a server; where a log does not say why, those that failed without one while the resolver did. */
+function refusedWhile(
+  view: View,
+  failures: readonly number[],
+): { count: number; origins: { file: string; line?: number }[] } {
+  const said = refusedForLack(view);
+  if (said.count > 0 || failures.length === 0) return { count: said.count, origins: [...said.origins] };
+  const from = Math.min(...failures) - 5000;
+  const to = Math.max(...failures) + 60_000;
+  let count = 0;
+  const origins: { file: string; line?: number }[] = [];
+  for (const table of view.tables) {
+    const rows = rowsWhere(table, (row) => {
+      const at = table.startMs[row] ?? Number.NaN;
+      return (table.status[row] ?? 0) >= 500 && (table.replica[row] ?? -1) < 0 && at >= from && at <= to;
+    });
+    count += rows.length;
+    if (rows.length > 0) origins.push(table.origin);
+  }
+  return { count, origins };
+}
 
 function failuresIn(view: View) {
   return view.dossier.messages

@@ -1,6 +1,6 @@
 // A replica stops before the balancer has noticed that it should not be asked any more.
 
-import type { RequestTable } from '../../../record.ts';
+import type { EventFact, Origin } from '../../../record.ts';
 import { digits, percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
@@ -51,7 +51,7 @@ export const drainRace: DossierTheory = {
               : {
                   text: `${found.onEnding} of ${found.errors}`,
                   holds: found.onEnding >= 0.8 * found.errors,
-                  origins: [found.table.origin],
+                  origins: [found.origin],
                 },
           missing: 'which replica the failed requests were sent to, and which were ending',
         }),
@@ -143,7 +143,7 @@ export const drainRace: DossierTheory = {
 };
 
 interface Ending {
-  readonly table: RequestTable;
+  readonly origin: Origin;
   readonly subject: string;
   readonly errors: number;
   readonly onEnding: number;
@@ -152,49 +152,71 @@ interface Ending {
   readonly to: number;
 }
 
-/** Failed requests by whether their replica was ending. */
+interface Failure {
+  readonly replica: string;
+  readonly atMs: number;
+}
+
+/** Failed requests by whether their replica was ending: from access logs, or from what a proxy says of its upstreams. */
 function endingIn(view: View, waits: number): Ending | undefined {
-  const ends = view
-    .events(({ event }) =>
-      /^(?:pod-terminating|terminating|pod-killed|killed|stopping|shutdown|draining|removed-from-balancer|server-draining)$/.test(
-        event,
-      ),
-    )
-    .filter(({ event, atMs }) => atMs !== undefined && event !== 'removed-from-balancer');
+  const ends = view.events(
+    ({ event, atMs }) =>
+      atMs !== undefined &&
+      /^(?:pod-terminating|terminating|pod-killed|killed|stopping|shutdown|draining|server-draining)$/.test(event),
+  );
   if (ends.length === 0) return undefined;
-  let best: Ending | undefined;
-  for (const table of view.tables) {
-    const after: number[] = [];
-    let errors = 0;
-    const subjects = new Map<string, number>();
+  const logs = view.tables.map((table) => {
+    const failures: Failure[] = [];
     for (let row = 0; row < table.count; row++) {
-      if ((table.status[row] ?? 0) < 500) continue;
       const replica = table.replicas[table.replica[row] ?? -1];
-      if (replica === undefined) continue;
-      errors += 1;
-      const at = table.startMs[row] ?? Number.NaN;
-      const end = ends.find(
-        ({ subject, detail, atMs }) =>
-          names(replica, subject, detail) && at >= (atMs ?? 0) - 1000 && at <= (atMs ?? 0) + 1000 * (waits + 600),
-      );
-      if (end === undefined) continue;
-      after.push((at - (end.atMs ?? 0)) / 1000);
-      const subject = end.subject ?? replica;
-      subjects.set(subject, (subjects.get(subject) ?? 0) + 1);
+      if ((table.status[row] ?? 0) < 500 || replica === undefined) continue;
+      failures.push({ replica, atMs: table.startMs[row] ?? Number.NaN });
     }
-    if (errors === 0) continue;
-    const subject = [...subjects].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? ends[0]?.subject ?? '?';
-    const found = {
-      table,
-      subject,
-      errors,
-      onEnding: after.length,
-      from: Math.min(...after, Number.POSITIVE_INFINITY),
-      to: Math.max(...after, Number.NEGATIVE_INFINITY),
-    };
-    if (best === undefined || found.onEnding > best.onEnding) best = found;
+    return endingOf(failures, ends, waits, table.origin);
+  });
+  const said = view.dossier.messages.filter(({ code }) =>
+    /^upstream-(?:refused|reset|closed-early|unreachable|connect-timeout)$/.test(code),
+  );
+  const told = said.flatMap(({ subject, atMs }): Failure[] =>
+    subject === undefined || atMs === undefined ? [] : [{ replica: subject, atMs }],
+  );
+  const [origin] = said.map((message) => message.origin);
+  return [...logs, origin === undefined ? undefined : endingOf(told, ends, waits, origin)]
+    .flatMap((found) => found ?? [])
+    .toSorted((one, other) => other.onEnding - one.onEnding)[0];
+}
+
+function endingOf(
+  failures: readonly Failure[],
+  ends: readonly EventFact[],
+  waits: number,
+  origin: Origin,
+): Ending | undefined {
+  const after: number[] = [];
+  const subjects = new Map<string, number>();
+  for (const { replica, atMs } of failures) {
+    // The last thing it did before it failed: a pod may end more than once under one name.
+    const end = ends.findLast(
+      (one) =>
+        names(replica, one.subject, one.detail) &&
+        atMs >= (one.atMs ?? 0) - 1000 &&
+        atMs <= (one.atMs ?? 0) + 1000 * (waits + 600),
+    );
+    if (end === undefined) continue;
+    after.push((atMs - (end.atMs ?? 0)) / 1000);
+    const subject = end.subject ?? replica;
+    subjects.set(subject, (subjects.get(subject) ?? 0) + 1);
   }
-  return best === undefined || best.onEnding === 0 ? undefined : best;
+  const subject = [...subjects].toSorted(([, one], [, other]) => other - one)[0]?.[0];
+  if (subject === undefined) return undefined;
+  return {
+    origin,
+    subject,
+    errors: failures.length,
+    onEnding: after.length,
+    from: Math.min(...after),
+    to: Math.max(...after),
+  };
 }
 
 /** Whether an address in a log is the replica that an event is about, by name or by the address in its detail. */

@@ -3,6 +3,7 @@
 import { digits, percent } from '../../wording.ts';
 import { memberships, refusedForLack } from '../membership.ts';
 import { claim, type DossierTheory } from '../theory.ts';
+import type { View } from '../view.ts';
 
 export const panicMode: DossierTheory = {
   slug: 'panic-mode',
@@ -20,9 +21,8 @@ export const panicMode: DossierTheory = {
 
   examine(view) {
     const found = memberships(view).find(
-      ({ panics, healthy, total, servedByUnfit }) =>
-        (panics ?? 0) > 0 ||
-        (healthy !== undefined && total !== undefined && total > 0 && healthy < total && (servedByUnfit ?? 0) > 0),
+      ({ panics, healthy, total }) =>
+        (panics ?? 0) > 0 || (healthy !== undefined && total !== undefined && total > 0 && healthy < total),
     );
     if (found === undefined) return undefined;
     const { cluster, total, healthy, panics, ejected } = found;
@@ -65,16 +65,10 @@ export const panicMode: DossierTheory = {
         }),
         claim('Hosts that are out go on getting requests.', {
           bearing: 'sufficient',
-          predicted: 'requests on hosts that are out, with a threshold above 0',
+          predicted: 'more requests at the second reading, on hosts that were out at both',
           refutes: 'hosts that get nothing while they are out',
-          seen:
-            found.servedByUnfit === undefined || fit === undefined
-              ? undefined
-              : {
-                  text: `${digits(found.servedByUnfit)} requests`,
-                  holds: found.servedByUnfit > 0 && fit === 0 && threshold > 0 && (panics ?? 1) > 0,
-                },
-          missing: 'requests by host with its health',
+          seen: servedWhileOut(view, cluster),
+          missing: 'requests and health of the hosts, read twice',
         }),
       ],
       culprit: `cluster ${cluster}: ${healthy === 0 ? 'all' : `${digits((total ?? 0) - (healthy ?? 0))} of ${digits(total ?? 0)}`} hosts ${(ejected ?? 0) > 0 ? 'ejected' : 'unhealthy'}, panic threshold ${percent(threshold)}${setting === undefined || setting.implied ? ' (default)' : ''}`,
@@ -88,3 +82,19 @@ export const panicMode: DossierTheory = {
     };
   },
 };
+
+function servedWhileOut(view: View, cluster: string): { text: string; holds: boolean } | undefined {
+  if (view.readings < 2) return undefined;
+  const [first, last] = [0, view.readings - 1].map((reading) =>
+    view
+      .fleetsAt(reading)
+      .find(({ of, members }) => of === cluster && members.some(({ healthy }) => healthy === false)),
+  );
+  if (first === undefined || last === undefined) return undefined;
+  const grown = last.members.map((member) => {
+    const before = first.members.find(({ id }) => id === member.id);
+    return member.healthy === false && before?.healthy === false ? (member.requests ?? 0) - (before.requests ?? 0) : 0;
+  });
+  const all = grown.reduce((sum, one) => sum + one, 0);
+  return { text: `${digits(all)} more requests`, holds: all > 0 };
+}

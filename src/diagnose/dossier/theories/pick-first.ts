@@ -25,9 +25,10 @@ export const pickFirst: DossierTheory = {
   explains: ['slow-replica', 'cpu-throttling', 'connection-pinning', 'sticky-session', 'hot-key'],
 
   examine(view) {
-    const found = onlyOne(view);
+    const only = onlyOne(view);
     const policy = policyOf(view);
-    if (found === undefined) return undefined;
+    if (only === undefined) return undefined;
+    const found = only.spread;
     const { fleet, hot } = found;
     const connections = connectionsIn(fleet);
     const moved = movedBetweenReadings(view, found);
@@ -46,11 +47,29 @@ export const pickFirst: DossierTheory = {
           bearing: 'necessary',
           predicted: 'at least 95 %',
           refutes: 'a second replica with a share',
-          seen: {
-            text: `${hot.id}: ${percent(found.share)} of ${digits(found.total)}`,
-            holds: found.share >= 0.95 && found.total >= 20,
-            origins: fleet.origins,
-          },
+          seen:
+            only.of === 'cpu'
+              ? undefined
+              : {
+                  text: `${hot.id}: ${percent(found.share)} of ${digits(found.total)}`,
+                  holds: found.share >= 0.95 && found.total >= 20,
+                  origins: fleet.origins,
+                },
+          missing: 'requests by replica',
+        }),
+        claim('One replica works, and the others idle.', {
+          bearing: 'necessary',
+          predicted: 'the others at a fifth of its processor time or less',
+          refutes: 'a second replica that works',
+          seen:
+            only.of === 'cpu'
+              ? {
+                  text: `${hot.id}: ${percent(found.share)} of the processor time`,
+                  holds: true,
+                  origins: fleet.origins,
+                }
+              : undefined,
+          missing: 'processor time by replica',
         }),
         claim('Others were fit for traffic.', {
           bearing: 'necessary',
@@ -111,7 +130,7 @@ export const pickFirst: DossierTheory = {
           seen: moved,
           missing: 'the load by replica after a restart of the client',
         }),
-        claim('Every client stays with one replica.', {
+        claim('Every client stays with the one replica.', {
           bearing: 'supporting',
           predicted: 'one replica for each client',
           refutes: 'a client that uses several',
@@ -121,25 +140,43 @@ export const pickFirst: DossierTheory = {
       ],
       culprit: `${clientOf(view, runtime?.scope ?? hint?.scope)}: one channel to one address (pick_first${address === undefined ? '' : ` over ${address.value === 'cluster-ip' ? 'the ClusterIP' : 'DNS'} ${address.scope}`})`,
       sentence:
-        `${hot.id} gets ${percent(found.share)} of the requests and ${fleet.members.length - 1} others get nothing: the client keeps one channel to one address.` +
+        `${hot.id} ${only.of === 'cpu' ? 'does all the work' : `gets ${percent(found.share)} of the requests`} and ${fleet.members.length - 1} others get nothing: the client keeps one channel to one address.` +
         (hint === undefined
           ? ''
           : ` The variable that asks for ${hint.value} changes nothing where the library does not read it.`),
-      arithmetic: fleet.members.map(
-        ({ id, requests = 0, connections: open, cpu }) =>
-          `${id}: ${digits(requests)} requests${open === undefined ? '' : `, ${open} connections`}${cpu === undefined ? '' : `, ${digits(cpu)} cores`}`,
+      arithmetic: fleet.members.map(({ id, requests, connections: open, cpu }) =>
+        `${id}: ${requests === undefined ? '' : `${digits(requests)} requests`}${open === undefined ? '' : `, ${digits(open)} connections`}${cpu === undefined ? '' : `, ${digits(cpu)} processor`}`.replace(
+          ': ,',
+          ':',
+        ),
       ),
     };
   },
 };
 
-/** A fleet of which one member has nearly all requests; without requests, nearly all of the processor time. */
-function onlyOne(view: View): Spread | undefined {
-  const byRequests = view.fleets
-    .flatMap((fleet) => spreadOf(fleet, 'requests') ?? [])
-    .toSorted((one, other) => other.share - one.share);
-  const [first] = byRequests;
-  return first !== undefined && first.share >= 0.8 ? first : undefined;
+/** A fleet of which one member has nearly all requests; where those are not counted, nearly all of the processor time. */
+function onlyOne(view: View): { spread: Spread; of: 'requests' | 'cpu' } | undefined {
+  const all = (['requests', 'cpu'] as const).flatMap((of) =>
+    view.fleets.flatMap((fleet) => {
+      const spread = spreadOf(fleet, of);
+      return spread === undefined ? [] : [{ spread, of }];
+    }),
+  );
+  return (
+    all
+      .filter(({ of }) => of === 'requests')
+      .toSorted((one, other) => other.spread.share - one.spread.share)
+      .find(({ spread }) => spread.share >= 0.8) ??
+    all.find(
+      ({ of, spread }) =>
+        of === 'cpu' && idleBeside(spread) && spread.fleet.members.every(({ requests }) => requests === undefined),
+    )
+  );
+}
+
+/** One busy, and every other at a fifth of it or less: what probes alone cost. */
+function idleBeside({ members, hot, most }: Spread): boolean {
+  return members.length >= 2 && members.every((member) => member === hot || (member.cpu ?? 0) <= most / 5);
 }
 
 function policyOf(view: View) {

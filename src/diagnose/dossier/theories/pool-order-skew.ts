@@ -1,6 +1,7 @@
 // Every replica has its connections, but the pool always takes the same free one first.
 
 import { digits, percent } from '../../wording.ts';
+import { measureOf } from '../fleet.ts';
 import { rangeOf, type Spread, spreadOf, timesOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
@@ -131,17 +132,30 @@ function freeShare(view: View, connections: number): number | undefined {
   return inFlight === undefined ? undefined : Math.max(0, 1 - inFlight / connections);
 }
 
-/** Counters by connection, in the order of the pool. */
+/** Counters by connection in the order of the pool: by age where that is known, else as they are listed. */
 function fallsWithPlace(view: View): { text: string; holds: boolean } | undefined {
-  const [own] = view
-    .vectorsOf((name) => /request|rpc|call|stream|picks|used|uses/.test(name), 3)
-    .filter(({ by }) => /^(?:conn|connection|connection_id|channel|slot|index|socket)$/.test(by));
-  if (own === undefined) return undefined;
-  const falling = own.values.every((value, index) => index === 0 || value <= (own.values[index - 1] ?? 0) * 1.05);
-  const first = own.values[0] ?? 0;
-  const last = own.values.at(-1) ?? 0;
+  const label = connectionLabels.find((one) => view.dossier.samples.some(({ labels }) => one in labels));
+  if (label === undefined) return undefined;
+  const counted = view.dossier.samples.filter(({ name, labels }) => label in labels && measureOf(name) === 'requests');
+  const ages = new Map(
+    view.dossier.samples
+      .filter(({ name, labels }) => label in labels && /(?:^|_)age(?:_|$)|uptime|opened_for/.test(name.toLowerCase()))
+      .map(({ labels, value }) => [labels[label] ?? '', value]),
+  );
+  const ordered = counted.toSorted(
+    (one, other) => (ages.get(other.labels[label] ?? '') ?? 0) - (ages.get(one.labels[label] ?? '') ?? 0),
+  );
+  const counts = ordered.map(({ value }) => value);
+  if (counts.length < 4) return undefined;
+  // Falling one way or the other: the oldest first, or the one that came back last.
+  const falls = counts.filter((count, index) => index > 0 && count <= (counts[index - 1] ?? 0)).length;
+  const rises = counts.filter((count, index) => index > 0 && count >= (counts[index - 1] ?? 0)).length;
+  const most = Math.max(falls, rises) / (counts.length - 1);
+  const range = rangeOf([counts[0] ?? 0, counts.at(-1) ?? 0]);
   return {
-    text: `from ${digits(first)} to ${digits(last)} over ${own.values.length} connections`,
-    holds: falling && first >= 2 * last,
+    text: `${digits(counts[0] ?? 0)} on the ${ages.size > 0 ? 'oldest' : 'first'} to ${digits(counts.at(-1) ?? 0)} on the ${ages.size > 0 ? 'youngest' : 'last'} of ${counts.length}`,
+    holds: most >= 0.9 && range !== undefined && range.times >= 3,
   };
 }
+
+const connectionLabels = ['connection', 'conn', 'connection_id', 'conn_id', 'socket', 'channel', 'slot'];

@@ -1,7 +1,7 @@
 // One cursor for everything: it is moved a fixed number of times for each request, and that number divides the hosts.
 
 import type { RequestTable } from '../../../record.ts';
-import { digits, percent } from '../../wording.ts';
+import { digits, listed, percent } from '../../wording.ts';
 import type { Fleet } from '../fleet.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
@@ -42,16 +42,20 @@ export const rrParityLock: DossierTheory = {
                 },
           missing: 'the balancing policy',
         }),
-        claim('While calls come in a fixed order, one host of several gets all of a route.', {
+        claim('While calls come in a fixed order, a route reaches only some of its hosts.', {
           bearing: 'necessary',
-          predicted: 'at least 90 % on one host, at least 10 requests',
-          refutes: 'a route that reaches its hosts in turn',
+          predicted:
+            locked === undefined
+              ? 'hosts ÷ what they and the step have in common'
+              : `${locked.hosts} hosts ÷ ${divisor(locked.step, locked.hosts)} = ${locked.hosts / divisor(locked.step, locked.hosts)}, for at least 90 % of at least 10 requests`,
+          refutes: 'a route that reaches all its hosts',
           seen:
             locked === undefined
               ? undefined
               : {
-                  text: `${locked.route}: ${locked.most} of ${locked.count} on ${locked.host}`,
-                  holds: locked.count >= 10 && locked.most >= 0.9 * locked.count,
+                  text: `${locked.route}: ${locked.most} of ${locked.count} on ${listed(locked.reached)}`,
+                  holds:
+                    locked.count >= 10 && locked.most >= 0.9 * locked.count && divisor(locked.step, locked.hosts) > 1,
                   origins: [locked.table.origin],
                 },
           missing: 'a log with route and host',
@@ -96,7 +100,7 @@ export const rrParityLock: DossierTheory = {
       culprit: `${locked === undefined ? 'the' : locked.table.program === 'access-log' ? 'the gateway’s' : locked.table.program} load balancer: one round-robin position shared by ${locked === undefined ? 'several calls' : 'several routes'}`,
       sentence:
         locked !== undefined
-          ? `${locked.host} gets every request of ${locked.route}, because one round-robin position is shared with other routes and comes round to the same host each time.`
+          ? `${listed(locked.reached)} ${locked.reached.length === 1 ? 'gets' : 'get'} every request of ${locked.route}, because one round-robin position is shared with other routes and comes round to the same ${locked.reached.length === 1 ? 'host' : 'hosts'} each time.`
           : `Only every ${stride?.step ?? 2}th host is used: the round-robin position moves by more than one for each request.`,
       arithmetic:
         locked === undefined
@@ -105,7 +109,7 @@ export const rrParityLock: DossierTheory = {
             ]
           : [
               `between two requests of ${locked.route} the position moves by ${digits(locked.step)}; ${digits(locked.step)} mod ${locked.hosts} = ${locked.step % locked.hosts}`,
-              `${locked.most} of ${locked.count} on ${locked.host} while the calls alternate`,
+              `${locked.most} of ${locked.count} on ${listed(locked.reached)} while the calls come in a fixed order`,
             ],
     };
   },
@@ -114,9 +118,10 @@ export const rrParityLock: DossierTheory = {
 interface Locked {
   readonly table: RequestTable;
   readonly route: string;
-  readonly host: string;
+  /** The hosts that it reaches while calls come in a fixed order. */
+  readonly reached: readonly string[];
   readonly hosts: number;
-  /** Requests while the calls come in a fixed order, and how many of them the host got. */
+  /** Requests then, and how many of them those hosts got. */
   readonly count: number;
   readonly most: number;
   readonly step: number;
@@ -168,7 +173,8 @@ function judged(own: readonly Choice[], pool: readonly string[]): Omit<Locked, '
   const alone = own.slice(1).filter((_, index) => steps[index] === 1);
   const changes = own.slice(1).filter(({ place }, index) => steps[index] === 1 && place !== own[index]?.place).length;
   const places = mixed.map(({ place }) => place);
-  const place = commonest(places);
+  const reachable = hosts / divisor(step, hosts);
+  const reached = byFrequency(places).slice(0, reachable);
   let foretold = 0;
   for (let offset = 0; offset < hosts; offset++) {
     for (const direction of [1, -1]) {
@@ -177,10 +183,10 @@ function judged(own: readonly Choice[], pool: readonly string[]): Omit<Locked, '
     }
   }
   return {
-    host: pool[place] ?? '',
+    reached: reached.map((place) => pool[place] ?? ''),
     hosts,
     count: places.length,
-    most: places.filter((one) => one === place).length,
+    most: places.filter((one) => reached.includes(one)).length,
     step,
     rows: own.length,
     foretold,
@@ -190,7 +196,7 @@ function judged(own: readonly Choice[], pool: readonly string[]): Omit<Locked, '
 
 /** The hosts of each service, in the order of a list where there is one. */
 function poolsOf(view: View, table: RequestTable): string[][] {
-  const listed = view
+  const configured = view
     .settings('upstream.endpoint-list')
     .map(({ value }) =>
       String(value)
@@ -202,7 +208,7 @@ function poolsOf(view: View, table: RequestTable): string[][] {
     table.services.length === 0
       ? [table.replicas.toSorted()]
       : table.services.map((_, service) => hostsOf(table, service));
-  return [...listed, ...logged].filter((pool) => pool.length >= 2);
+  return [...configured, ...logged].filter((pool) => pool.length >= 2);
 }
 
 function hostsOf(table: RequestTable, service: number): string[] {
@@ -241,9 +247,18 @@ function strideIn(view: View): Stride | undefined {
 }
 
 function commonest(values: readonly number[]): number {
+  return byFrequency(values)[0] ?? 0;
+}
+
+function byFrequency(values: readonly number[]): number[] {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
+  return [...counts].toSorted(([, one], [, other]) => other - one).map(([value]) => value);
+}
+
+/** The greatest number that divides both. */
+function divisor(one: number, other: number): number {
+  return other === 0 ? Math.max(1, one) : divisor(other, one % other);
 }
 
 function mod(value: number, by: number): number {

@@ -82,7 +82,10 @@ export const rrSynchronisedStart: DossierTheory = {
           refutes: 'counts that fall in another way',
           seen: {
             text: `${percent(shape.distance)} elsewhere`,
-            holds: shape.distance <= shape.allowed && shape.total >= 30,
+            holds:
+              shape.distance <= shape.allowed &&
+              shape.total >= 30 &&
+              (shape.places >= 12 || (shape.places >= 6 && policy !== undefined)),
           },
         }),
         claim('A cursor gets fewer requests between two changes than there are endpoints.', {

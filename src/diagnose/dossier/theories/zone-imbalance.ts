@@ -1,7 +1,7 @@
 // The traffic is split evenly over zones, and the zones are not alike.
 
 import { digits, listed, percent } from '../../wording.ts';
-import type { Fleet, Member } from '../fleet.ts';
+import { type Fleet, measureOf, type Member } from '../fleet.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 
@@ -66,12 +66,12 @@ export const zoneImbalance: DossierTheory = {
           predicted: 'within 10 % of their mean',
           refutes: 'a replica that stands out in its own zone',
           seen:
-            found === undefined
+            found?.withinMost === undefined
               ? undefined
               : {
                   text: `at most ${percent(found.withinMost)} off`,
                   holds: found.withinMost <= 0.1,
-                  origins: found.fleet.origins,
+                  origins: found.origins,
                 },
           missing: 'requests by replica',
         }),
@@ -107,7 +107,7 @@ export const zoneImbalance: DossierTheory = {
           predicted: 'between zones at least 1.3 times, within them at most 10 %, and the balancer stays within',
           refutes: 'replicas that differ within a zone',
           seen:
-            found === undefined || !between
+            found?.withinMost === undefined || !between
               ? undefined
               : {
                   text: `${digits(found.ratio)} times between, ${percent(found.withinMost)} within`,
@@ -140,7 +140,7 @@ interface Zone {
 }
 
 interface Zones {
-  readonly fleet: Fleet;
+  readonly origins: Fleet['origins'];
   readonly zones: readonly Zone[];
   readonly total: number;
   readonly hotZone: Zone;
@@ -148,12 +148,36 @@ interface Zones {
   /** Load of a replica in the busiest zone over one in the idlest. */
   readonly ratio: number;
   readonly predictedRatio: number;
-  /** The farthest that a replica is from the mean of its zone. */
-  readonly withinMost: number;
+  /** The farthest that a replica is from the mean of its zone; undefined where there are only sums. */
+  readonly withinMost: number | undefined;
 }
 
 function zonesIn(view: View): Zones | undefined {
-  return view.fleets.flatMap((fleet) => zonesOf(fleet) ?? [])[0];
+  return view.fleets.flatMap((fleet) => zonesOf(fleet) ?? [])[0] ?? countedByZone(view);
+}
+
+/** Where there are only sums by zone: requests from a metric, replicas from another or from the layout. */
+function countedByZone(view: View): Zones | undefined {
+  const sums = new Map<string, number>();
+  const counts = new Map((layoutOf(view) ?? []).map(({ zone, count }) => [zone, count]));
+  const origins: Zones['origins'][number][] = [];
+  for (const { name, labels, value, origin } of view.dossier.samples) {
+    const zone = labels['zone'] ?? labels['availability_zone'] ?? labels['az'];
+    if (zone === undefined) continue;
+    if (measureOf(name) === 'requests') {
+      sums.set(zone, (sums.get(zone) ?? 0) + value);
+      origins.push(origin);
+    } else if (
+      /(?:^|_)(?:targets|hosts|instances|endpoints|replicas|pods|servers|host_count|healthyhostcount)(?:_|$)/i.test(
+        name,
+      )
+    ) {
+      counts.set(zone, value);
+    }
+  }
+  if (sums.size < 2 || ![...sums.keys()].every((zone) => (counts.get(zone) ?? 0) > 0)) return undefined;
+  const zones = [...sums].map(([zone, requests]): Zone => ({ zone, count: counts.get(zone) ?? 1, requests }));
+  return compared(zones, origins.slice(0, 4), undefined);
 }
 
 function zonesOf(fleet: Fleet): Zones | undefined {
@@ -166,24 +190,32 @@ function zonesOf(fleet: Fleet): Zones | undefined {
   }
   if (groups.size < 2) return undefined;
   const zones = [...groups].map(([zone, members]): Zone => ({ zone, count: members.length, requests: sum(members) }));
+  const within = [...groups.values()].flatMap((members) => {
+    const mean = sum(members) / members.length;
+    return members.map(({ requests = 0 }) => (mean === 0 ? 0 : Math.abs(requests / mean - 1)));
+  });
+  return compared(zones, fleet.origins, Math.max(...within));
+}
+
+function compared(
+  zones: readonly Zone[],
+  origins: Zones['origins'],
+  withinMost: number | undefined,
+): Zones | undefined {
   const sorted = zones.toSorted((one, other) => other.requests / other.count - one.requests / one.count);
   const [hotZone] = sorted;
   const coldZone = sorted.at(-1);
   const total = zones.reduce((all, { requests }) => all + requests, 0);
   if (hotZone === undefined || coldZone === undefined || coldZone.requests === 0) return undefined;
-  const within = [...groups.values()].flatMap((members) => {
-    const mean = sum(members) / members.length;
-    return members.map(({ requests = 0 }) => (mean === 0 ? 0 : Math.abs(requests / mean - 1)));
-  });
   return {
-    fleet,
+    origins,
     zones,
     total,
     hotZone,
     coldZone,
     ratio: hotZone.requests / hotZone.count / (coldZone.requests / coldZone.count),
     predictedRatio: coldZone.count / hotZone.count,
-    withinMost: Math.max(...within),
+    withinMost,
   };
 }
 
