@@ -66,12 +66,13 @@ function numberOf(setting: SettingFact | undefined): number | undefined {
 
 // ── metrics ──
 
-const ours = /pool|hikaricp|go_sql|jdbc_connections|db_client_connections|pgbouncer|sql_conn|db_conn/;
+const ours =
+  /pool|^(?:cl|sv)_(?:active|waiting|idle)|^maxwait|hikaricp|go_sql|jdbc_connections|db_client_connections|pgbouncer|sql_conn|db_conn/;
 const meanings = {
   size: /(max|limit|size|max_open|capacity)(_?connections?|_?size|_?open)?$/,
-  active: /(acquired|active|in_?use|busy|used|borrowed|checked_?out)(_?connections?)?$/,
+  active: /(acquired|active|in_?use|busy|used|borrowed|leased|checked_?out)(_?connections?)?$/,
   idle: /idle(_?connections?)?$/,
-  waiting: /(pending|waiting|waiters|queued|wait_queue\w*|pending_requests)(_?threads|_?connections?)?$/,
+  waiting: /(pending|waiting|waiters|queued|wait_queue\w*|pending_requests|cl_waiting)(_?threads|_?connections?)?$/,
   timedOut:
     /(timeouts?|canceled|cancelled|acquire_canceled|acquire_timeouts?|failed_acquires?|exhausted)(_count)?_total$|timeouts?_count$/,
   acquired: /(acquire|acquires|acquisitions|acquire_count|checkouts?|borrowed|acquired)(_count)?_total$/,
@@ -176,7 +177,7 @@ function saidBy(text: string, origin: Origin): Said | undefined {
     };
   }
   const other =
-    /connection pool (?:is )?(?:has been )?exhausted|timeout waiting for (?:connection from pool|idle object)|connection pool timeout|timeout acquiring a connection|timeout exceeded when trying to connect|query_wait_timeout|pool is probably full/i;
+    /connection pool (?:is )?(?:has been )?exhausted|timeout waiting for (?:connection from pool|idle object)|connection pool timeout|timeout acquiring a connection|timeout exceeded when trying to connect|query_wait_timeout|pool is probably full|could not get a resource from the pool|no more connections allowed/i;
   if (!other.test(text)) return undefined;
   return {
     reading: { size: undefined, active: undefined, idle: undefined, waiting: undefined, failure: true, origin },

@@ -1,8 +1,8 @@
 // Who ran out of source ports. The kernel's message is the same for everybody; it is the generator's when a generator says it
 // or its errors are its own, the proxy's when a proxy says it.
 
-import type { Origin } from '../../record.ts';
-import type { View } from './view.ts';
+import type { Origin, RequestTable } from '../../record.ts';
+import { rowsWhere, type View } from './view.ts';
 import { highest, names, portRange, type PortRange, timeWaitSeconds } from './view-kernel.ts';
 import { isGenerator } from './view-load.ts';
 
@@ -47,11 +47,12 @@ export function portsOf(view: View): Ports {
       ),
     0,
   );
+  const flagged = view.tables.reduce((sum, table) => sum + flaggedRows(table), 0);
   return {
     range,
     said: {
-      count: messages.length + counted,
-      who: proxy ? 'proxy' : generator || counted > 0 ? 'generator' : undefined,
+      count: messages.length + counted + flagged,
+      who: proxy || flagged > 0 ? 'proxy' : generator || counted > 0 ? 'generator' : undefined,
       origins: messages.slice(0, 2).map((message) => message.origin),
     },
     targets: Math.max(1, targets.size),
@@ -70,4 +71,14 @@ function peerSamples(view: View): Ports['toOne'] {
   return most === undefined
     ? undefined
     : { value: most.value, text: `${most.value} sockets to ${most.labels['peer']}`, origins: [most.origin] };
+}
+
+/** Requests that a proxy’s log ends with these words. */
+function flaggedRows(table: RequestTable): number {
+  const known = new Set(
+    table.flags.flatMap((flag, index) =>
+      phrase.test(flag.replaceAll('_', ' ')) || /^R[RQCHD]/.test(flag) ? [index] : [],
+    ),
+  );
+  return known.size === 0 ? 0 : rowsWhere(table, (row) => known.has(table.flag[row] ?? -1)).length;
 }

@@ -1,7 +1,29 @@
 // Numbers over time, before and after something: what a series was like, when it changed for good, and how steeply it climbs.
 
 import type { SeriesFact } from '../../record.ts';
-import { medianOf } from './view.ts';
+import { medianOf, type View } from './view.ts';
+
+/** The first series whose name, or what its labels say beside it, is of this kind. */
+export function seriesLike(view: View, pattern: RegExp, not?: RegExp): SeriesFact | undefined {
+  return view.dossier.series.find((series) => {
+    const whole = wholeName(series);
+    return pattern.test(whole) && not?.test(whole) !== true;
+  });
+}
+
+/** `requests_per_second{kind="goodput"}` → `goodput_requests_per_second`. */
+export function wholeName(series: SeriesFact): string {
+  const labels = Object.entries(series.labels).flatMap(([key, value]) =>
+    /^(?:kind|type|series|name|what|metric)$/.test(key) ? [value] : [],
+  );
+  return [...labels, series.name].join('_').toLowerCase();
+}
+
+/** Two series added, instant by instant. */
+export function added(one: SeriesFact, other: SeriesFact): SeriesFact {
+  const at = new Map(other.atMs.map((instant, index) => [instant, other.values[index] ?? 0]));
+  return { ...one, values: one.values.map((value, index) => value + (at.get(one.atMs[index] ?? Number.NaN) ?? 0)) };
+}
 
 /** Values of a series in a stretch of time. */
 export function within(series: SeriesFact, fromMs: number, toMs: number): number[] {

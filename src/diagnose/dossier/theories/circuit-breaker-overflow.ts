@@ -24,7 +24,8 @@ export const circuitBreakerOverflow: DossierTheory = {
   examine(view) {
     const flagged = flaggedOf(view);
     const counted = countedOf(view);
-    if (flagged === undefined && counted === undefined) return undefined;
+    const told = view.messagesLike(overflowText);
+    if (flagged === undefined && counted === undefined && told.length === 0) return undefined;
     const overflow = counted?.value ?? 0;
     const binding = bindingOf(view, counted?.cluster);
     const failures = failuresOf(view);
@@ -68,6 +69,20 @@ export const circuitBreakerOverflow: DossierTheory = {
                   origins: [...(counted?.origins ?? []), ...(flagged?.origins ?? [])].slice(0, 4),
                 },
           missing: 'the proxy’s overflow counters',
+        }),
+        claim('Whoever was refused was told so.', {
+          bearing: 'sufficient',
+          predicted: 'overflow, or a full bulkhead, as the reason',
+          refutes: 'another reason',
+          seen:
+            told.length === 0
+              ? undefined
+              : {
+                  text: `${told.length} × ${told[0]?.text.slice(0, 100) ?? ''}`,
+                  holds: true,
+                  origins: told.slice(0, 2).map((one) => one.origin),
+                },
+          missing: 'the error texts of whoever was refused',
         }),
         claim('The servers behind it were fit.', {
           bearing: 'supporting',
@@ -122,6 +137,10 @@ export const circuitBreakerOverflow: DossierTheory = {
     };
   },
 };
+
+/** What proxies and libraries say when their own bound refuses. A breaker that is open because calls failed is another thing. */
+const overflowText =
+  /reset reason: overflow|x-envoy-overloaded|bulkhead '?[\w-]*'? ?is full|could not acquire a semaphore for execution|could not be queued for execution|max(?:imum)? concurrent requests (?:reached|exceeded)/i;
 
 interface Flagged {
   readonly flag: string;

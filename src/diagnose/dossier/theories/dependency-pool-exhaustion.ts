@@ -90,11 +90,11 @@ export const dependencyPoolExhaustion: DossierTheory = {
           predicted: 'at least three failures after a second or more, and never a free connection',
           refutes: 'free connections, or an acquire timeout that no burst could bear',
           seen:
-            refused.length === 0 || pool.acquireTimeout === undefined
+            refused.length === 0
               ? undefined
               : {
-                  text: `${refused.length} failures after ${sayTime(pool.acquireTimeout)}, ${free.length} readings with free connections`,
-                  holds: refused.length >= 3 && pool.acquireTimeout >= 1 && free.length === 0 && full.length > 0,
+                  text: `${refused.length} failures${pool.acquireTimeout === undefined ? '' : ` after ${sayTime(pool.acquireTimeout)}`}, ${free.length} readings with free connections`,
+                  holds: refused.length >= 3 && (pool.acquireTimeout ?? 1) >= 1 && free.length === 0 && full.length > 0,
                   origins: refused.slice(0, 2).map(({ origin }) => origin),
                 },
           missing: 'what the pool said at the failures',

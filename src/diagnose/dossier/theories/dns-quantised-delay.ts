@@ -118,7 +118,7 @@ interface Lookups {
 }
 
 const lookupName =
-  /name_?lookup|dns_?(lookup|resolution|query)?_?(time|seconds|duration|ms)?$|lookup_(seconds|time)|resolve_(time|seconds)/;
+  /name_?lookup|(?:^|_)(?:dns|lookup|resolve|resolution)(?:_(?:lookup|resolution|query))?(?:_?(?:time|seconds|duration|ms|millis))*$/;
 
 /** Lookup times as samples, as a series, or as a column of connecting in a log. */
 function lookupsOf(view: View): Lookups | undefined {
@@ -155,11 +155,12 @@ function restOf(view: View, file: string | undefined): Lookups['rest'] {
   const values = (pattern: RegExp): number[] => {
     const samples = view.dossier.samples
       .filter(({ name, origin }) => pattern.test(name.toLowerCase()) && origin.file === file)
-      .map(({ value }) => value);
+      .map(({ name, value }) => inSeconds(value, name));
     if (samples.length > 0) return samples;
-    return [...(view.series((name) => pattern.test(name)).find((one) => one.origin.file === file)?.values ?? [])];
+    const series = view.series((name) => pattern.test(name)).find((one) => one.origin.file === file);
+    return (series?.values ?? []).map((value) => inSeconds(value, series?.name ?? ''));
   };
-  const whole = values(/time_?total|total_?(time|seconds)/);
+  const whole = values(/time_?total|total_?(time|seconds|ms)/);
   const lookup = values(lookupName);
   if (whole.length >= 5 && whole.length === lookup.length) {
     const rests = whole.map((value, index) => value - (lookup[index] ?? 0));

@@ -1,6 +1,6 @@
 // The receiver closes an idle connection in the moment in which the sender uses it again.
 
-import type { RequestTable, SettingFact } from '../../../record.ts';
+import type { MessageFact, RequestTable, SettingFact } from '../../../record.ts';
 import { binomialAtMost } from '../../../stats.ts';
 import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
@@ -36,8 +36,10 @@ export const keepaliveRace: DossierTheory = {
     const pair = raceOf(view);
     const resets = resetsOf(view);
     const pooled = view.setting('upstream.keepalive-connections');
-    const told = view.messages('upstream-reset', 'upstream-closed-early');
-    if (pair === undefined && resets === undefined && (told.length === 0 || pooled === undefined)) return undefined;
+    const told = resetMessages(view);
+    const named = told.filter(({ text }) => closedIdle.test(text));
+    if (pair === undefined && resets === undefined && named.length === 0 && (told.length === 0 || pooled === undefined))
+      return undefined;
     const receiver = pair === undefined ? undefined : Number(pair.receiver.value);
     const pauses = resets === undefined ? undefined : pausesOf(resets, receiver);
     const closed = view.total((name) => name.endsWith('destroy_remote_with_active_rq'));
@@ -134,6 +136,20 @@ export const keepaliveRace: DossierTheory = {
                 },
           missing: 'the proxy’s error log',
         }),
+        claim('The sender said that an idle connection was closed under its request.', {
+          bearing: 'sufficient',
+          predicted: 'words to that effect',
+          refutes: 'none',
+          seen:
+            named.length === 0
+              ? undefined
+              : {
+                  text: `${named.length} × ${named[0]?.text.slice(0, 100) ?? ''}`,
+                  holds: true,
+                  origins: named.slice(0, 2).map((one) => one.origin),
+                },
+          missing: 'the error texts of whoever sends',
+        }),
         claim('The two idle times alone are in the wrong order.', {
           bearing: 'sufficient',
           predicted:
@@ -151,7 +167,7 @@ export const keepaliveRace: DossierTheory = {
       ],
       culprit:
         pair === undefined
-          ? fromLog(resets, pauses)
+          ? (fromLog(resets, pauses) ?? fromReceiver(view))
           : `${ownerOf(pair.receiver)} ${nativeName(pair.receiver)} ${sayTime(Number(pair.receiver.value))} below ${ownerOf(pair.sender)} ${nativeName(pair.sender)} ${sayTime(Number(pair.sender.value))}`,
       sentence:
         pair === undefined
@@ -169,6 +185,20 @@ export const keepaliveRace: DossierTheory = {
   },
 };
 
+/** Clients that say it outright: Go’s transport, Java’s HttpClient, Python’s http.client. */
+const closedIdle =
+  /server closed idle connection|NoHttpResponseException|failed to respond|remote end closed connection without response|backend_connection_closed_before_data_sent/i;
+const resetTexts =
+  /connection reset by peer|ECONNRESET|socket hang up|upstream prematurely closed|reset reason: connection termination|broken pipe/i;
+
+function resetMessages(view: View): readonly MessageFact[] {
+  const { messages } = view.dossier;
+  return messages.filter(
+    ({ code, text }) =>
+      code === 'upstream-reset' || code === 'upstream-closed-early' || closedIdle.test(text) || resetTexts.test(text),
+  );
+}
+
 interface Race {
   readonly sender: SettingFact;
   readonly receiver: SettingFact;
@@ -182,8 +212,7 @@ function raceOf(view: View): Race | undefined {
   const balancers = view
     .settings('downstream.idle-timeout')
     .filter((one) => numbers(one) && /load.?balancer|ingress|service/i.test(one.scope));
-  const written = view.settings('downstream.keepalive-timeout', 'downstream.idle-timeout').filter(numbers);
-  const receivers = [...written, ...runtimeDefaults(view, written)];
+  const receivers = receiversOf(view);
   const pairs = [...senders, ...balancers].flatMap((sender) =>
     receivers
       .filter(
@@ -194,6 +223,13 @@ function raceOf(view: View): Race | undefined {
       .map((receiver) => ({ sender, receiver })),
   );
   return pairs.toSorted((one, other) => margin(one) - margin(other))[0];
+}
+
+function receiversOf(view: View): SettingFact[] {
+  const written = view
+    .settings('downstream.keepalive-timeout', 'downstream.idle-timeout')
+    .filter(({ value }) => typeof value === 'number');
+  return [...written, ...runtimeDefaults(view, written)];
 }
 
 /** What a server’s runtime does with idle connections when it was told nothing, as documented. Seconds. */
@@ -274,6 +310,14 @@ function failuresOf(view: View): number {
     (sum, table) => sum + rowsWhere(table, (row) => (table.status[row] ?? -1) >= 500).length,
     0,
   );
+}
+
+/** Only the receiver’s side is known. */
+function fromReceiver(view: View): string | undefined {
+  const [receiver] = receiversOf(view).toSorted((one, other) => Number(one.value) - Number(other.value));
+  return receiver === undefined
+    ? undefined
+    : `${ownerOf(receiver)} ${nativeName(receiver)} ${sayTime(Number(receiver.value))} below the idle time of the sender’s pool`;
 }
 
 interface Pauses {

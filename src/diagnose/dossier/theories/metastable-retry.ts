@@ -4,7 +4,7 @@ import type { SeriesFact } from '../../../record.ts';
 import { digits, percent, say } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
-import { level, shiftOf, slope } from '../view-series.ts';
+import { added, level, seriesLike, shiftOf, slope } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 
 export const metastableRetry: DossierTheory = {
@@ -121,7 +121,7 @@ export const metastableRetry: DossierTheory = {
           missing: 'tries and requests over time',
         }),
         claim('Tries exceed capacity, the requests alone do not.', {
-          bearing: 'supporting',
+          bearing: dead !== undefined && dead < 0.5 && tries === undefined ? 'sufficient' : 'supporting',
           predicted:
             capacity === undefined
               ? 'between the two'
@@ -192,7 +192,7 @@ const names = {
   tries: /attempt|tries|upstream_(calls|requests)|backend_requests/,
   demand:
     /(client|user|offered|inbound|incoming|original|external|arriv)\w*(requests?|rate|rps|per_s)|^requests?(_per_s\w*|_rate|ps)$|offered|demand/,
-  success: /success|goodput|good_responses|ok_per_s|completed_in_time|answered/,
+  success: /success|goodput|good_(?:responses|rps)|(?:^|_)ok(?:_|$)|in_time|answered/,
   service:
     /service_?time|handler_seconds|work_seconds|server_latency|dependency_(latency|seconds|time)|processing_seconds/,
   queue: /queue_?(wait|delay|age|time)|wait_seconds|time_in_queue/,
@@ -200,11 +200,12 @@ const names = {
 
 /** The series that tell the course, and when the trigger was: from events, else from the service time that rose and fell. */
 function courseOf(view: View): Course | undefined {
-  const of = (pattern: RegExp, not?: RegExp): SeriesFact | undefined =>
-    view.series((name) => pattern.test(name) && not?.test(name) !== true)[0];
-  const tries = of(names.tries);
-  const success = of(names.success);
-  const demand = of(names.demand, /attempt|tries|success|goodput/);
+  const of = (pattern: RegExp, not?: RegExp): SeriesFact | undefined => seriesLike(view, pattern, not);
+  const success = of(names.success, /share|ratio|percent/);
+  const demand = of(names.demand, /attempt|tries|retries|success|goodput|latency|seconds_max/);
+  const retried = of(/retr(?:y|ies)\w*(?:per_s|rate|rps)|^retries$/, /share|ratio|percent/);
+  const tries =
+    of(names.tries, /retries/) ?? (demand === undefined || retried === undefined ? undefined : added(demand, retried));
   const service = of(names.service, /queue|wait/);
   const queue = of(names.queue);
   if (success === undefined || (tries === undefined && demand === undefined)) return undefined;
