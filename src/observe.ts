@@ -14,3 +14,6 @@ export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
 export { type ForeignFile, type ForeignReading, readForeign } from './observe/read-files.ts';
 export { type ForeignFacts, recordOfRequests } from './observe/record-of-requests.ts';
 export { type DossierFile, type DossierReading, readDossier } from './observe/dossier.ts';
+export { notesJsonSchema } from './observe/parse/notes/schema.ts';
+export { notesVocabulary } from './observe/parse/notes/vocabulary.ts';
+export { parseNotes, type ParsedNotes } from './observe/parse/notes/notes.ts';

@@ -53,6 +53,7 @@ import { nginxAccess } from './parse/nginx-dossier.ts';
 import { nginxError } from './parse/nginx-error.ts';
 import { nginxConfiguration } from './parse/nginx-settings.ts';
 import { nginxStatus } from './parse/nginx-status.ts';
+import { notes } from './parse/notes/notes.ts';
 import { pairSettings } from './parse/pair-settings.ts';
 import { plainNumbers } from './parse/plain-numbers.ts';
 import { plainSettings } from './parse/plain-settings.ts';
@@ -64,6 +65,7 @@ import { otlpTraces } from './parse/traces/otlp.ts';
 import { zipkinTraces } from './parse/traces/zipkin.ts';
 
 export const formats: readonly Format[] = [
+  notes,
   prometheusText,
   prometheusApi,
   // HAProxy

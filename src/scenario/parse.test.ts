@@ -361,7 +361,7 @@ test('broken YAML is told with its place', () => {
     'my.yaml:2:1: the key plimsoll stands here a second time: expected each key once',
   ]);
   check('plimsoll: 1\nservices:\n\tapi: {}\n', ['my.yaml:3:1: found a tab in the indentation: YAML expects spaces']);
-  check(`${plain}---\n${plain}`, ['my.yaml:7:1: found a second document (---): expected one scenario a file']);
+  check(`${plain}---\n${plain}`, ['my.yaml:7:1: found a second document (---): expected one a file']);
   check('plimsoll: [1\n', [
     'my.yaml:2:1: not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
   ]);

@@ -4,11 +4,13 @@
 import { applicationSamples } from './application-samples.ts';
 import { kernelSamples } from './kernel-samples.ts';
 import { loadSamples } from './load-samples.ts';
+import { notesSample } from './notes-sample.ts';
 
 export const samples: Readonly<Record<string, string>> = {
   ...loadSamples,
   ...kernelSamples,
   ...applicationSamples,
+  'Plimsoll notes': notesSample,
   'Prometheus text': `# HELP http_requests_total served
 # TYPE http_requests_total counter
 http_requests_total{pod="a"} 10
