@@ -266,7 +266,7 @@ export class UringSocket implements Socket {
   /** Hot. */
   received(bytes: Uint8Array, now: Instant): void {
     if (this.#dropped) return;
-    if (this.#paused || this.#held.length > 0) this.#held.push(bytes.slice());
+    if (this.#paused || this.#held.length > 0) this.#held.push(new Uint8Array(bytes));
     else this.handler.onData(this, bytes, now);
   }
 

@@ -53,6 +53,13 @@ export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return text;
 }
 
+/** A copy that shares nothing. (`slice` is not that for everybody: a Node Buffer's gives a view.) */
+export function copyOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  const copy = new Uint8Array(to - from);
+  copy.set(bytes.subarray(from, to));
+  return copy;
+}
+
 /** Do the bytes say `lower` (already lower case) in any case? */
 export function sameToken(bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean {
   if (to - from !== lower.length) return false;

@@ -8,7 +8,7 @@
 // Offsets count from `base` so that a block that began in one chunk and goes on in the next can be moved to a buffer of
 // its own by changing two fields.
 
-import { ascii, colon, comma, cr, latin1, lf, lowerToken, sameToken, space, tab } from './bytes.ts';
+import { ascii, colon, comma, copyOf, cr, latin1, lf, lowerToken, sameToken, space, tab } from './bytes.ts';
 import type { FieldNames } from './field-names.ts';
 import type { Fields } from './events.ts';
 
@@ -17,9 +17,13 @@ export class FieldBlock implements Fields {
   base = 0;
   count = 0;
   /** Grows on demand: most heads have fewer than sixteen fields, and idle connections keep their block. */
-  offsets: Int32Array = new Int32Array(16 * 4);
+  offsets: Int32Array;
   /** `Connection` names more than `close`, `keep-alive` and `upgrade`. Rare, so that copying need not look. */
   connectionNamesOthers = false;
+
+  constructor(fields = 16) {
+    this.offsets = new Int32Array(fields * 4);
+  }
 
   begin(bytes: Uint8Array, base: number): void {
     this.bytes = bytes;
@@ -38,6 +42,16 @@ export class FieldBlock implements Fields {
     offsets[at + 2] = valueFrom - base;
     offsets[at + 3] = valueTo - base;
     this.count++;
+  }
+
+  /** The same fields over a copy of their bytes, `length` of them, to be kept. */
+  copy(length: number): FieldBlock {
+    const copy = new FieldBlock(this.count);
+    copy.bytes = copyOf(this.bytes, this.base, this.base + length);
+    copy.count = this.count;
+    copy.offsets.set(this.offsets.subarray(0, this.count * 4));
+    copy.connectionNamesOthers = this.connectionNamesOthers;
+    return copy;
   }
 
   nameFrom(field: number): number {

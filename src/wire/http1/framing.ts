@@ -34,7 +34,7 @@ export class Framing {
   hostField = -1;
   upgradeField = -1;
   /** For each watched name the first field that has it, −1 for none. */
-  readonly watchedFields: Int32Array;
+  watchedFields: Int32Array;
   readonly #watched: readonly Uint8Array[];
   #codings = 0;
   #chunkedCodings = 0;
@@ -44,6 +44,25 @@ export class Framing {
   constructor(watched: readonly string[]) {
     this.#watched = watched.map(ascii);
     this.watchedFields = new Int32Array(watched.length);
+  }
+
+  /** What was read, to be kept. */
+  copy(): Framing {
+    const copy = new Framing([]);
+    copy.contentLength = this.contentLength;
+    copy.chunked = this.chunked;
+    copy.close = this.close;
+    copy.keepAlive = this.keepAlive;
+    copy.upgrade = this.upgrade;
+    copy.expectsContinue = this.expectsContinue;
+    copy.hosts = this.hosts;
+    copy.hostField = this.hostField;
+    copy.upgradeField = this.upgradeField;
+    copy.watchedFields = this.watchedFields.slice();
+    copy.#codings = this.#codings;
+    copy.#chunkedCodings = this.#chunkedCodings;
+    copy.#lastIsChunked = this.#lastIsChunked;
+    return copy;
   }
 
   /** Hot. Reads what the fields say about the message as a whole. */

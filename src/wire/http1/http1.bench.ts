@@ -10,7 +10,7 @@ import { responseReader } from './response-reader.ts';
 const rounds = 12;
 const messagesPerRound = 200_000;
 
-const smallResponse = Buffer.from(
+const smallResponse: Buffer = Buffer.from(
   'HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 30 Nov 2026 05:58:00 GMT\r\nContent-Type: text/plain\r\n' +
     'Content-Length: 100\r\nConnection: keep-alive\r\nX-Plimsoll-Replica: api-2\r\n\r\n' +
     'x'.repeat(100),
@@ -31,7 +31,8 @@ const chunkedResponse = Buffer.from(
 
 let sum = 0;
 
-function response(message: Uint8Array): () => void {
+/** Messages one after another, as from several servers, or each unlike all before. */
+function response(...messages: readonly Uint8Array[]): () => void {
   const reader = responseReader(
     {
       onHead: (head) => {
@@ -45,7 +46,11 @@ function response(message: Uint8Array): () => void {
     defaultLimits,
     ['x-plimsoll-replica'],
   );
+  let next = 0;
   return () => {
+    const message = messages[next] ?? messages[0];
+    next = next + 1 < messages.length ? next + 1 : 0;
+    if (message === undefined) return;
     reader.expect('GET');
     reader.read(message);
   };
@@ -82,7 +87,14 @@ function measure(name: string, size: number, once: () => void): void {
   );
 }
 
+const alike = (count: number): Uint8Array[] =>
+  Array.from({ length: count }, (_, index) =>
+    Buffer.from(smallResponse.toString().replace('api-2', `api-${String(index).padStart(4, '0')}`)),
+  );
+
 measure('small response', smallResponse.length, response(smallResponse));
+measure('from four replicas in turn', smallResponse.length, response(...alike(4)));
+measure('never the same', smallResponse.length, response(...alike(5000)));
 measure('chunked response, 4 chunks', chunkedResponse.length, response(chunkedResponse));
 measure('small request', smallRequest.length, request(smallRequest));
 measure('request of a browser', browserRequest.length, request(browserRequest));

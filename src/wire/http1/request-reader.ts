@@ -1,6 +1,6 @@
 // The side of a server: what a client sends.
 
-import { ascii, cr, hostText, isDigit, latin1, lf, lowerToken, sameToken, space, targetText } from './bytes.ts';
+import { ascii, cr, hostText, isDigit, lf, lowerToken, sameToken, space, targetText } from './bytes.ts';
 import {
   defaultLimits,
   type Limits,
@@ -9,10 +9,12 @@ import {
   type RequestReader,
   type WireError,
 } from './events.ts';
+import { FieldBlock } from './field-block.ts';
 import type { FieldNames } from './field-names.ts';
 import { Framing } from './framing.ts';
-import { knownText } from './known-texts.ts';
+import { type KnownHeads, sharedMemory } from './known-heads.ts';
 import { bodyChunked, bodyOther, lineBad, lineMore, MessageReader, type Side } from './message-reader.ts';
+import { ParsedRequest } from './parsed-request.ts';
 
 /** `watch`: names in lower case whose values the head shows without allocating, as `watched(index)`. */
 export function requestReader(
@@ -20,33 +22,33 @@ export function requestReader(
   limits: Partial<Limits> = {},
   watch: readonly string[] = [],
 ): RequestReader {
-  return new Requests(events, { ...defaultLimits, ...limits }, watch);
+  const all = { ...defaultLimits, ...limits };
+  return new Requests(events, all, watch, sharedMemory(memories, JSON.stringify([all, watch])));
 }
+
+const memories = new Map<string, KnownHeads<ParsedRequest>>();
 
 class Requests implements RequestReader, RequestHead, Side {
   readonly badStatus = 400;
   readonly emptyLinesFirst = true;
   readonly blankBeforeColon = false;
-  minorVersion: 0 | 1 = 1;
   keepAlive = true;
   readonly #events: RequestEvents;
   readonly #core: MessageReader;
-  readonly #framing: Framing;
+  readonly #known: KnownHeads<ParsedRequest>;
+  /** Filled by reading. */
+  readonly #own: ParsedRequest;
+  /** What is shown: our own, or one that was remembered. */
+  #shown: ParsedRequest;
   readonly #uriBytesMax: number;
-  /** Counted from the beginning of the head. The method begins there. */
-  #methodTo = 0;
-  #targetFrom = 0;
-  #targetTo = 0;
-  /** Of an absolute target or one of CONNECT: where its authority is; both 0 for none. */
-  #authorityFrom = 0;
-  #authorityTo = 0;
-  #connect = false;
   #problem: WireError | undefined;
 
-  constructor(events: RequestEvents, limits: Limits, watch: readonly string[]) {
+  constructor(events: RequestEvents, limits: Limits, watch: readonly string[], known: KnownHeads<ParsedRequest>) {
     this.#events = events;
-    this.#core = new MessageReader(this, limits);
-    this.#framing = new Framing(watch);
+    this.#known = known;
+    this.#own = new ParsedRequest(new FieldBlock(), new Framing(watch));
+    this.#shown = this.#own;
+    this.#core = new MessageReader(this, limits, this.#own.block);
     this.#uriBytesMax = limits.maxUriBytes;
   }
 
@@ -82,77 +84,64 @@ class Requests implements RequestReader, RequestHead, Side {
 
   // RequestHead
 
+  get minorVersion(): 0 | 1 {
+    return this.#shown.minorVersion;
+  }
+
   get method(): string {
-    return this.#known(0, this.#methodTo);
+    return this.#shown.method;
   }
 
   get target(): string {
-    const { bytes, base } = this.#core.block;
-    return latin1(bytes, base + this.#targetFrom, base + this.#targetTo);
+    return this.#shown.target;
   }
 
   get authority(): string | undefined {
-    if (this.#authorityTo > 0) return this.#known(this.#authorityFrom, this.#authorityTo);
-    return this.#field(this.#framing.hostField);
+    return this.#shown.authority;
   }
 
   get path(): string {
-    if (this.#authorityTo === 0 || this.#connect) return this.target;
-    const { bytes, base } = this.#core.block;
-    const path = latin1(bytes, base + this.#authorityTo, base + this.#targetTo);
-    // RFC 9112 section 3.2.4: OPTIONS for an authority without a path asks the server as a whole.
-    if (path === '') return this.method === 'OPTIONS' ? '*' : '/';
-    return path.startsWith('?') ? `/${path}` : path;
+    return this.#shown.path;
   }
 
   copyPath(into: Uint8Array, at: number): number {
-    // A target that names its host is rare, and its path may have to be made up.
-    if (this.#authorityTo !== 0 && !this.#connect) return copyText(this.path, into, at);
-    const { bytes, base } = this.#core.block;
-    const from = base + this.#targetFrom;
-    const length = this.#targetTo - this.#targetFrom;
-    if (at + length > into.length) return -1;
-    for (let index = 0; index < length; index++) into[at + index] = bytes[from + index] ?? 0;
-    return at + length;
+    return this.#shown.copyPath(into, at);
   }
 
   get contentLength(): number | undefined {
-    return this.#framing.contentLength;
+    return this.#shown.framing.contentLength;
   }
 
   get chunked(): boolean {
-    return this.#framing.chunked;
+    return this.#shown.framing.chunked;
   }
 
-  /** HTTP/1.0 knows no interim responses; the expectation is then ignored (RFC 9110 section 10.1.1). */
   get expectsContinue(): boolean {
-    return this.#framing.expectsContinue && this.minorVersion === 1;
+    return this.#shown.expectsContinue;
   }
 
   get upgrade(): string | undefined {
-    if (!this.#framing.upgrade || this.minorVersion === 0) return undefined;
-    const protocol = this.#field(this.#framing.upgradeField);
-    return protocol === '' ? undefined : protocol;
+    return this.#shown.upgrade;
   }
 
   watched(index: number): string | undefined {
-    return this.#field(this.#framing.watchedFields[index] ?? -1);
+    return this.#shown.watched(index);
   }
 
   header(lowerCaseName: string): string | undefined {
-    return this.#core.block.header(lowerCaseName);
+    return this.#shown.block.header(lowerCaseName);
   }
 
   has(lowerCaseName: string): boolean {
-    return this.#core.block.has(lowerCaseName);
+    return this.#shown.block.has(lowerCaseName);
   }
 
   each(visit: (name: string, value: string) => void): void {
-    this.#core.block.each(visit);
+    this.#shown.block.each(visit);
   }
 
   copyFields(into: Uint8Array, at: number, except: FieldNames): number {
-    return this.#core.block.copyFields(into, at, except);
+    return this.#shown.block.copyFields(into, at, except);
   }
 
   // Side
@@ -185,11 +174,11 @@ class Requests implements RequestReader, RequestHead, Side {
     if (!isVersion(bytes, at)) return this.#bad('bad-start-line', 'a version is HTTP/ digit . digit');
     if (bytes[at + 5] !== 0x31) return this.#bad('bad-version', 'only HTTP/1.x is spoken here', 505);
     if (targetTo - targetFrom > this.#uriBytesMax) return this.#bad('uri-too-long', 'a target beyond the limit', 414);
-    const { base } = this.#core.block;
-    this.minorVersion = bytes[at + 7] === 0x30 ? 0 : 1;
-    this.#methodTo = methodTo - base;
-    this.#targetFrom = targetFrom - base;
-    this.#targetTo = targetTo - base;
+    const own = this.#own;
+    own.minorVersion = bytes[at + 7] === 0x30 ? 0 : 1;
+    own.methodTo = methodTo - own.block.base;
+    own.targetFrom = targetFrom - own.block.base;
+    own.targetTo = targetTo - own.block.base;
     return this.#form(bytes, from, methodTo, targetFrom, targetTo) ? at + 10 : lineBad;
   }
 
@@ -197,20 +186,22 @@ class Requests implements RequestReader, RequestHead, Side {
     return this.#problem ?? { kind: 'bad-start-line', status: 400, message: 'not a request line' };
   }
 
-  head(): number | WireError {
-    const framing = this.#framing;
-    const bad = framing.read(this.#core.block) ?? this.#badHost() ?? framing.judge(this.minorVersion, 400);
-    if (bad !== undefined) return bad;
-    this.keepAlive = !framing.close && (this.minorVersion === 1 || framing.keepAlive);
-    let body = framing.chunked ? bodyChunked : (framing.contentLength ?? 0);
-    if (this.#connect) {
-      // RFC 9110 section 9.3.6: the content of a CONNECT has no meaning; whether the bytes after it belong to the tunnel
-      // or to the content is then anybody's guess.
-      if (body !== 0) return { kind: 'smuggling', status: 400, message: 'CONNECT with content' };
-      body = bodyOther;
+  recall(bytes: Uint8Array, from: number, end: number): number {
+    const known = this.#known.recall(bytes, from, end);
+    this.#shown = known ?? this.#own;
+    return known === undefined ? 0 : known.length;
+  }
+
+  head(length: number): number | WireError {
+    if (this.#shown === this.#own) {
+      const bad = this.#understand(length);
+      if (bad !== undefined) return bad;
     }
+    const { framing, minorVersion, isConnect } = this.#shown;
+    this.keepAlive = !framing.close && (minorVersion === 1 || framing.keepAlive);
     this.#events.onHead(this);
-    return body;
+    if (isConnect) return bodyOther;
+    return framing.chunked ? bodyChunked : (framing.contentLength ?? 0);
   }
 
   body(bytes: Uint8Array, from: number, to: number): void {
@@ -225,19 +216,34 @@ class Requests implements RequestReader, RequestHead, Side {
     this.#events.onEnd();
   }
 
+  /** What the fields of a head that was read say; it is remembered when it says something sound. */
+  #understand(length: number): WireError | undefined {
+    const { block, framing, minorVersion, isConnect } = this.#own;
+    const bad = framing.read(block) ?? this.#badHost() ?? framing.judge(minorVersion, 400);
+    if (bad !== undefined) return bad;
+    // RFC 9110 section 9.3.6: the content of a CONNECT has no meaning; whether the bytes after it belong to the tunnel or to
+    // the content is then anybody's guess.
+    if (isConnect && (framing.chunked || (framing.contentLength ?? 0) > 0)) {
+      return { kind: 'smuggling', status: 400, message: 'CONNECT with content' };
+    }
+    if (length > 0 && this.#known.wants(length)) this.#known.learn(block.bytes, block.base, this.#own.copy(length));
+    return undefined;
+  }
+
   /** The four forms of a target, RFC 9112 section 3.2. */
   #form(bytes: Uint8Array, methodFrom: number, methodTo: number, from: number, to: number): boolean {
-    const { base } = this.#core.block;
-    this.#authorityFrom = 0;
-    this.#authorityTo = 0;
-    this.#connect = methodTo - methodFrom === 7 && exactly(bytes, methodFrom, methodTo, connectMethod);
-    if (this.#connect) {
+    const own = this.#own;
+    const { base } = own.block;
+    own.authorityFrom = 0;
+    own.authorityTo = 0;
+    own.isConnect = methodTo - methodFrom === 7 && exactly(bytes, methodFrom, methodTo, connectMethod);
+    if (own.isConnect) {
       if (!isAuthority(bytes, from, to) || !endsInPort(bytes, from, to)) {
         this.#bad('bad-target', 'CONNECT is for host:port');
         return false;
       }
-      this.#authorityFrom = from - base;
-      this.#authorityTo = to - base;
+      own.authorityFrom = from - base;
+      own.authorityTo = to - base;
       return true;
     }
     if (bytes[from] === 0x2f) return true;
@@ -247,8 +253,8 @@ class Requests implements RequestReader, RequestHead, Side {
       let authorityTo = authorityFrom;
       while (authorityTo < to && bytes[authorityTo] !== 0x2f && bytes[authorityTo] !== 0x3f) authorityTo++;
       if (authorityTo > authorityFrom && isAuthority(bytes, authorityFrom, authorityTo)) {
-        this.#authorityFrom = authorityFrom - base;
-        this.#authorityTo = authorityTo - base;
+        own.authorityFrom = authorityFrom - base;
+        own.authorityTo = authorityTo - base;
         return true;
       }
     }
@@ -257,9 +263,9 @@ class Requests implements RequestReader, RequestHead, Side {
   }
 
   #badHost(): WireError | undefined {
-    const { hosts, hostField } = this.#framing;
+    const { block, framing, minorVersion } = this.#own;
+    const { hosts, hostField } = framing;
     if (hosts === 1) {
-      const { block } = this.#core;
       const from = block.valueFrom(hostField);
       const to = block.valueTo(hostField);
       // Empty is allowed for a target that has no authority (RFC 9110 section 7.2).
@@ -267,19 +273,8 @@ class Requests implements RequestReader, RequestHead, Side {
       return { kind: 'bad-host', status: 400, message: 'Host is not a host' };
     }
     if (hosts > 1) return { kind: 'bad-host', status: 400, message: 'more than one Host' };
-    if (this.minorVersion === 0) return undefined;
+    if (minorVersion === 0) return undefined;
     return { kind: 'bad-host', status: 400, message: 'no Host' };
-  }
-
-  #field(field: number): string | undefined {
-    if (field < 0) return undefined;
-    const { block } = this.#core;
-    return knownText(block.bytes, block.valueFrom(field), block.valueTo(field));
-  }
-
-  #known(from: number, to: number): string {
-    const { bytes, base } = this.#core.block;
-    return knownText(bytes, base + from, base + to);
   }
 
   #bad(kind: WireError['kind'], message: string, status = 400): number {
@@ -358,9 +353,3 @@ const connectMethod = ascii('CONNECT');
 const optionsMethod = ascii('OPTIONS');
 const httpScheme = ascii('http');
 const httpsScheme = ascii('https');
-
-function copyText(text: string, into: Uint8Array, at: number): number {
-  if (at + text.length > into.length) return -1;
-  for (let index = 0; index < text.length; index++) into[at + index] = text.charCodeAt(index);
-  return at + text.length;
-}

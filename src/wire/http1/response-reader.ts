@@ -13,9 +13,10 @@ import {
   type ResponseReader,
   type WireError,
 } from './events.ts';
+import { FieldBlock } from './field-block.ts';
 import type { FieldNames } from './field-names.ts';
 import { Framing } from './framing.ts';
-import { knownText } from './known-texts.ts';
+import { type KnownHeads, sharedMemory } from './known-heads.ts';
 import {
   bodyChunked,
   bodyInterim,
@@ -26,6 +27,7 @@ import {
   MessageReader,
   type Side,
 } from './message-reader.ts';
+import { ParsedResponse } from './parsed-response.ts';
 
 /** `watch`: names in lower case whose values the head shows without allocating, as `watched(index)`. */
 export function responseReader(
@@ -33,8 +35,11 @@ export function responseReader(
   limits: Partial<Limits> = {},
   watch: readonly string[] = [],
 ): ResponseReader {
-  return new Responses(events, { ...defaultLimits, ...limits }, watch);
+  const all = { ...defaultLimits, ...limits };
+  return new Responses(events, all, watch, sharedMemory(memories, JSON.stringify([all, watch])));
 }
+
+const memories = new Map<string, KnownHeads<ParsedResponse>>();
 
 /** What the requests in flight make of their responses. */
 const plain = 0;
@@ -46,12 +51,14 @@ class Responses implements ResponseReader, ResponseHead, Side {
   readonly badStatus = 502;
   readonly emptyLinesFirst = false;
   readonly blankBeforeColon = true;
-  minorVersion: 0 | 1 = 1;
-  status = 0;
   keepAlive = true;
   readonly #events: ResponseEvents;
   readonly #core: MessageReader;
-  readonly #framing: Framing;
+  readonly #known: KnownHeads<ParsedResponse>;
+  /** Filled by reading. */
+  readonly #own: ParsedResponse;
+  /** What is shown: our own, or one that was remembered. */
+  #shown: ParsedResponse;
   readonly #informationMax: number;
   /** Requests in flight. The oldest stands apart: without pipelining it is the only one, and a list that is filled and
    * emptied for each request costs 150 bytes each time. */
@@ -59,14 +66,14 @@ class Responses implements ResponseReader, ResponseHead, Side {
   #oldest = plain;
   readonly #younger: number[] = [];
   #information = 0;
-  #reasonFrom = 0;
-  #reasonTo = 0;
   #problem: WireError | undefined;
 
-  constructor(events: ResponseEvents, limits: Limits, watch: readonly string[]) {
+  constructor(events: ResponseEvents, limits: Limits, watch: readonly string[], known: KnownHeads<ParsedResponse>) {
     this.#events = events;
-    this.#core = new MessageReader(this, limits);
-    this.#framing = new Framing(watch);
+    this.#known = known;
+    this.#own = new ParsedResponse(new FieldBlock(), new Framing(watch));
+    this.#shown = this.#own;
+    this.#core = new MessageReader(this, limits, this.#own.block);
     this.#informationMax = limits.maxInformation;
   }
 
@@ -105,40 +112,44 @@ class Responses implements ResponseReader, ResponseHead, Side {
 
   // ResponseHead
 
+  get minorVersion(): 0 | 1 {
+    return this.#shown.minorVersion;
+  }
+
+  get status(): number {
+    return this.#shown.status;
+  }
+
   get reason(): string {
-    const { bytes, base } = this.#core.block;
-    return knownText(bytes, base + this.#reasonFrom, base + this.#reasonTo);
+    return this.#shown.reason;
   }
 
   get contentLength(): number | undefined {
-    return this.#framing.contentLength;
+    return this.#shown.framing.contentLength;
   }
 
   get chunked(): boolean {
-    return this.#framing.chunked;
+    return this.#shown.framing.chunked;
   }
 
   watched(index: number): string | undefined {
-    const field = this.#framing.watchedFields[index] ?? -1;
-    if (field < 0) return undefined;
-    const { block } = this.#core;
-    return knownText(block.bytes, block.valueFrom(field), block.valueTo(field));
+    return this.#shown.watched(index);
   }
 
   header(lowerCaseName: string): string | undefined {
-    return this.#core.block.header(lowerCaseName);
+    return this.#shown.block.header(lowerCaseName);
   }
 
   has(lowerCaseName: string): boolean {
-    return this.#core.block.has(lowerCaseName);
+    return this.#shown.block.has(lowerCaseName);
   }
 
   each(visit: (name: string, value: string) => void): void {
-    this.#core.block.each(visit);
+    this.#shown.block.each(visit);
   }
 
   copyFields(into: Uint8Array, at: number, except: FieldNames): number {
-    return this.#core.block.copyFields(into, at, except);
+    return this.#shown.block.copyFields(into, at, except);
   }
 
   // Side
@@ -179,11 +190,11 @@ class Responses implements ResponseReader, ResponseHead, Side {
     if (bytes[at] !== cr) return this.#bad('bad-start-line', 'a control character in the reason');
     if (at + 1 === end) return lineMore;
     if (bytes[at + 1] !== lf) return this.#bad('bad-start-line', 'a bare CR in the reason');
-    const { base } = this.#core.block;
-    this.minorVersion = minor === 0x30 ? 0 : 1;
-    this.status = hundreds * 100 + tens * 10 + ones;
-    this.#reasonFrom = reasonFrom - base;
-    this.#reasonTo = at - base;
+    const own = this.#own;
+    own.minorVersion = minor === 0x30 ? 0 : 1;
+    own.status = hundreds * 100 + tens * 10 + ones;
+    own.reasonFrom = reasonFrom - own.block.base;
+    own.reasonTo = at - own.block.base;
     return at + 2;
   }
 
@@ -191,13 +202,20 @@ class Responses implements ResponseReader, ResponseHead, Side {
     return this.#problem ?? { kind: 'bad-start-line', status: 502, message: 'not a status line' };
   }
 
-  head(): number | WireError {
-    const framing = this.#framing;
-    const bad = framing.read(this.#core.block);
-    if (bad !== undefined) return { ...bad, status: 502 };
-    const { status } = this;
+  recall(bytes: Uint8Array, from: number, end: number): number {
+    const known = this.#known.recall(bytes, from, end);
+    this.#shown = known ?? this.#own;
+    return known === undefined ? 0 : known.length;
+  }
+
+  head(length: number): number | WireError {
+    if (this.#shown === this.#own) {
+      const bad = this.#understand(length);
+      if (bad !== undefined) return bad;
+    }
+    const { framing, minorVersion, status } = this.#shown;
     const expected = this.#oldest;
-    this.keepAlive = !framing.close && (this.minorVersion === 1 || framing.keepAlive);
+    this.keepAlive = !framing.close && (minorVersion === 1 || framing.keepAlive);
     if (status < 200 && status !== 101) return this.#inform();
     if (status === 101 && (expected & upgrade) === 0) {
       return { kind: 'unsolicited', status: 502, message: 'a switch of protocols that no request asked for' };
@@ -207,7 +225,7 @@ class Responses implements ResponseReader, ResponseHead, Side {
     if (tunnel || (expected & head) !== 0 || status === 204 || status === 304) {
       body = tunnel ? bodyOther : 0;
     } else {
-      const contradiction = framing.judge(this.minorVersion, 502);
+      const contradiction = framing.judge(minorVersion, 502);
       if (contradiction !== undefined) return contradiction;
       body = framing.chunked ? bodyChunked : (framing.contentLength ?? bodyUntilClose);
       if (body === bodyUntilClose) this.keepAlive = false;
@@ -229,6 +247,17 @@ class Responses implements ResponseReader, ResponseHead, Side {
 
   end(): void {
     this.#events.onEnd();
+  }
+
+  /** What the fields of a head that was read say; it is remembered when it says something sound. */
+  #understand(length: number): WireError | undefined {
+    const own = this.#own;
+    const bad = own.framing.read(own.block);
+    if (bad !== undefined) return { ...bad, status: 502 };
+    if (length > 0 && this.#known.wants(length)) {
+      this.#known.learn(own.block.bytes, own.block.base, own.copy(length));
+    }
+    return undefined;
   }
 
   #inform(): number | WireError {
