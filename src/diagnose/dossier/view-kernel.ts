@@ -33,7 +33,8 @@ export function growthOfCounter(view: View, pattern: RegExp): (Count & { readonl
     origins.push(last.origin);
     texts.push(ordered.length > 1 ? `${first.value} → ${last.value}` : String(last.value));
   }
-  for (const one of found.size > 0 ? [] : series) {
+  const counted = new Set([...found.values()].flatMap((own) => own.map(({ origin }) => origin.file)));
+  for (const one of series.filter(({ origin }) => !counted.has(origin.file))) {
     readings = Math.max(readings, one.values.length);
     value += Math.max(0, (one.values.at(-1) ?? 0) - (one.values[0] ?? 0));
     origins.push(one.origin);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { result, type Row, samples, settings, table } from '../testing/facts.ts';
+import { result, type Row, said, samples, settings, table } from '../testing/facts.ts';
 import { judged, standing } from '../testing/judged.ts';
 
 const refused: Row = { seconds: 0, status: 503, flag: 'UO' };
@@ -72,4 +72,33 @@ test('HAProxy’s queue in front of a bounded server gives up with sQ', () => {
   });
   assert.equal(found.verdict.pattern, 'circuit-breaker-overflow');
   assert.match(found.verdict.culprit ?? '', /server maxconn 20/);
+});
+
+test('three refusals in a hundred thousand are no incident', () => {
+  const found = judged({
+    samples: samples(`
+      envoy_cluster_upstream_rq_pending_overflow{envoy_cluster_name=api} 0 3
+      envoy_cluster_upstream_rq_total{envoy_cluster_name=api} 0 100000
+    `),
+  });
+  assert.notEqual(found.verdict.pattern, 'circuit-breaker-overflow');
+});
+
+test('a full bulkhead is a bound of one’s own as well', () => {
+  const found = judged({
+    messages: said(
+      'app',
+      'log-error',
+      "BulkheadFullException: Bulkhead 'pricing' is full and does not permit further calls",
+      12,
+    ),
+  });
+  assert.equal(found.verdict.pattern, 'circuit-breaker-overflow');
+});
+
+test('a breaker that opened because calls failed is not an overflow', () => {
+  const found = judged({
+    messages: said('app', 'log-error', "CircuitBreaker 'pricing' is OPEN and does not permit further calls", 12),
+  });
+  assert.equal(standing(found, 'circuit-breaker-overflow'), 'silent');
 });

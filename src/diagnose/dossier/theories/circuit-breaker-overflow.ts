@@ -32,7 +32,11 @@ export const circuitBreakerOverflow: DossierTheory = {
     const healthy = view.gauge((name) => name.endsWith('membership_healthy'));
     const members = view.gauge((name) => name.endsWith('membership_total'));
     const peak = demandOf(view);
-    const served = view.total((name) => name.endsWith('upstream_rq_total'));
+    const served = view.total(
+      (name, labels) =>
+        name.endsWith('upstream_rq_total') &&
+        (counted?.cluster === undefined || labels['envoy_cluster_name'] === counted.cluster),
+    );
     return {
       claims: [
         claim('What was refused never reached a server.', {
@@ -65,7 +69,7 @@ export const circuitBreakerOverflow: DossierTheory = {
                   ]
                     .filter((text) => text !== undefined)
                     .join('; '),
-                  holds: flagged !== undefined || enough(overflow, failures?.value),
+                  holds: flagged !== undefined || enough(overflow, failures?.value, served?.value),
                   origins: [...(counted?.origins ?? []), ...(flagged?.origins ?? [])].slice(0, 4),
                 },
           missing: 'the proxy’s overflow counters',
@@ -198,9 +202,10 @@ function countedOf(view: View): Counted | undefined {
   return counted.toSorted((one, other) => other.value - one.value)[0];
 }
 
-/** Counters must reach a good part of what was refused; without a count of refusals any growth says it. */
-function enough(overflow: number, failures: number | undefined): boolean {
-  return overflow > 0 && (failures === undefined || overflow >= 0.5 * failures);
+/** Counters must reach a good part of what was refused, and one in a thousand of what was asked. */
+function enough(overflow: number, failures: number | undefined, passed: number | undefined): boolean {
+  if (failures !== undefined && overflow < 0.5 * failures) return false;
+  return overflow > 0 && (passed === undefined || overflow >= 0.001 * (passed + overflow));
 }
 
 /** Requests refused with 503 as somebody else counted them. */

@@ -5,6 +5,7 @@ import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { growthOfCounter } from '../view-kernel.ts';
+import { isConcerned } from '../view-symptoms.ts';
 import { nativeName, ownerOf, sayTime } from '../view-words.ts';
 import { greatestOf, leastOf } from '../view-rows.ts';
 
@@ -44,6 +45,7 @@ export const cpuThrottling: DossierTheory = {
     const better = improvedOf(view);
     const share = counters === undefined || counters.periods === 0 ? undefined : counters.throttled / counters.periods;
     const use = usageOf(view);
+    const concerned = counters?.who === undefined ? undefined : isConcerned(view, counters.who);
     return {
       claims: [
         claim('Periods were throttled during the symptom.', {
@@ -105,7 +107,13 @@ export const cpuThrottling: DossierTheory = {
           bearing: 'sufficient',
           predicted: 'at least 50 %',
           refutes: 'few',
-          seen: share === undefined ? undefined : { text: percent(share), holds: share >= 0.5 },
+          seen:
+            share === undefined
+              ? undefined
+              : {
+                  text: `${percent(share)}${concerned === false ? `, but ${counters?.who ?? 'it'} serves nobody here` : ''}`,
+                  holds: share >= 0.5 && concerned !== false,
+                },
           missing: 'nr_throttled and nr_periods',
         }),
         claim('The mean use was below the limit all the same.', {
@@ -189,8 +197,15 @@ function throttleOf(view: View): Throttle | undefined {
       },
     ];
   });
+  // Those that the incident is about before others, then the one that was stopped most.
+  const concern = ({ who }: Throttle): number => {
+    const concerned = who === undefined ? undefined : isConcerned(view, who);
+    return concerned === true ? 2 : concerned === undefined ? 1 : 0;
+  };
   const most = found.toSorted(
-    (one, other) => other.throttled / Math.max(1, other.periods) - one.throttled / Math.max(1, one.periods),
+    (one, other) =>
+      concern(other) - concern(one) ||
+      other.throttled / Math.max(1, other.periods) - one.throttled / Math.max(1, one.periods),
   )[0];
   if (most !== undefined) return most;
   const throttled = growthOfCounter(view, /nrthrottled$|throttledperiods(total)?$/);

@@ -4,6 +4,7 @@ import type { SettingFact } from '../../../record.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 import { bindersOf, type Cut, cutsOf, documentedDefaults, saysTime } from '../view-cuts.ts';
+import { hasSymptoms } from '../view-symptoms.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 
 export const defaultRouteTimeout: DossierTheory = {
@@ -167,7 +168,10 @@ function configured(view: View, cuts: readonly Cut[]): ReturnType<DossierTheory[
         bearing: 'sufficient',
         predicted: `a try of more than ${sayTime(Number(whole.value))}`,
         refutes: 'tries that fit',
-        seen: { text: sayDurationSetting(one), holds: true, origins: [one.origin, whole.origin] },
+        seen: hasSymptoms(view)
+          ? undefined
+          : { text: sayDurationSetting(one), holds: true, origins: [one.origin, whole.origin] },
+        missing: 'requests that end at the default: there is traffic, and it does not show it',
       }),
     ],
     culprit: `${ownerOf(whole)}: ${nativeName(whole)} unset (${sayTime(Number(whole.value))}) below ${nativeName(one)} ${sayTime(Number(one.value))}`,

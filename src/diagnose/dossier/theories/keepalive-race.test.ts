@@ -186,3 +186,41 @@ test('a pod that is being removed is not a race of idle times', () => {
   const found = judged({ requests: [table('alb', rows)], events: events('0 pod-terminating a') });
   assert.notEqual(found.verdict.pattern, 'keepalive-race');
 });
+
+test('a client that says so itself needs no timing', () => {
+  const found = judged({
+    settings: settings('node | server | downstream.keepalive-timeout = 5 | server.json'),
+    messages: said('app', 'log-error', 'Get "http://stock:8080/v1": http: server closed idle connection', 6),
+  });
+  assert.equal(found.verdict.pattern, 'keepalive-race');
+  assert.match(found.verdict.culprit ?? '', /node server keep-alive timeout 5 s below the idle time of the sender/);
+});
+
+test('resets behind a pool are left open until both idle times are known, and those are asked for', () => {
+  const found = judged({
+    settings: settings(nginxPool),
+    messages: said(
+      'nginx',
+      'upstream-reset',
+      'recv() failed (104: Connection reset by peer) while reading response header from upstream',
+      9,
+    ),
+  });
+  assert.equal(found.verdict.pattern, 'undecided');
+  assert.match(found.verdict.missing ?? '', /keep-alive time of the servers/);
+});
+
+test('a runtime that was told nothing has the keep-alive time of its documentation', () => {
+  const found = judged({
+    settings: settings(`${nginxPool}
+      file | server | program.runtime = gunicorn 22 | server.json`),
+    messages: said(
+      'nginx',
+      'upstream-closed-early',
+      'upstream prematurely closed connection while reading response header from upstream',
+      9,
+    ),
+  });
+  assert.equal(found.verdict.pattern, 'keepalive-race');
+  assert.match(found.verdict.culprit ?? '', /keep-alive timeout 2 s/);
+});

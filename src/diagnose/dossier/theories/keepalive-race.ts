@@ -5,6 +5,7 @@ import { binomialAtMost } from '../../../stats.ts';
 import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
+import { hasSymptoms } from '../view-symptoms.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 import { greatestOf, leastOf } from '../view-rows.ts';
 
@@ -44,7 +45,7 @@ export const keepaliveRace: DossierTheory = {
     const pauses = resets === undefined ? undefined : pausesOf(resets, receiver);
     const closed = view.total((name) => name.endsWith('destroy_remote_with_active_rq'));
     const failed = failuresOf(view);
-    const bare = isBare(view);
+    const bare = !hasSymptoms(view);
     return {
       ...(pair === undefined
         ? { decidedBy: 'the keep-alive time of the servers and the idle timeout of the pool in front of them' }
@@ -396,10 +397,4 @@ function gapsOf(table: RequestTable, failing: readonly number[]): Map<number, nu
     });
   }
   return gaps;
-}
-
-/** Nothing but settings: then they are all there is to judge. */
-function isBare(view: View): boolean {
-  const { requests, samples, results, messages, series } = view.dossier;
-  return requests.length + samples.length + results.length + messages.length + series.length === 0;
 }

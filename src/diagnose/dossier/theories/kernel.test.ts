@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { result, type Row, said, samples, settings, table } from '../testing/facts.ts';
-import { judged, standing } from '../testing/judged.ts';
+import { judged, reasonOf, standing } from '../testing/judged.ts';
 
 // ── accept-queue-overflow ──
 
@@ -243,4 +243,37 @@ test('a slow upstream is not lost inside, even where some periods are throttled'
     ],
   });
   assert.notEqual(found.verdict.pattern, 'cpu-throttling');
+});
+
+test('a nightly report that is stopped in most of its periods stops nobody else', () => {
+  const found = judged({
+    samples: samples(
+      'container_cpu_cfs_periods_total{pod=nightly-report} 1000 1600\ncontainer_cpu_cfs_throttled_periods_total{pod=nightly-report} 5 400',
+    ),
+    requests: [
+      table(
+        'envoy',
+        Array.from({ length: 200 }, (_, index): Row => ({ at: index, seconds: 0.05, status: 200, service: 'shop' })),
+      ),
+    ],
+  });
+  assert.notEqual(found.verdict.pattern, 'cpu-throttling');
+});
+
+test('the throttled container is looked for among those that the log is about', () => {
+  const found = judged({
+    samples: samples(`
+      container_cpu_cfs_periods_total{pod=nightly-report} 1000 1600
+      container_cpu_cfs_throttled_periods_total{pod=nightly-report} 5 500
+      container_cpu_cfs_periods_total{pod=shop-0} 1000 1600
+      container_cpu_cfs_throttled_periods_total{pod=shop-0} 5 6
+    `),
+    requests: [
+      table(
+        'envoy',
+        Array.from({ length: 200 }, (_, index): Row => ({ at: index, seconds: 0.05, status: 200, service: 'shop' })),
+      ),
+    ],
+  });
+  assert.match(reasonOf(found, 'cpu-throttling'), /1 of 600 periods .*flat counters/);
 });

@@ -245,3 +245,29 @@ test('messages of nothing in particular accuse nobody', () => {
   const found = judged({ messages: said('app', 'info', 'started', 5) });
   assert.equal(found.verdict.pattern, 'undecided');
 });
+
+test('a generator that warns of itself is believed', () => {
+  const found = judged({
+    messages: said('locust', 'log-warning', 'CPU usage above 90%! This may constrain your throughput', 3),
+    results: [
+      result('locust', { requests: 90_000, ratePerSecond: 1500, seconds: 60, errors: 0, latency: { mean: 0.23 } }),
+    ],
+  });
+  assert.equal(found.verdict.pattern, 'generator-saturated');
+});
+
+test('a run that was served to its end shows the whole backlog in the last request', () => {
+  const found = judged({
+    results: [
+      result('vegeta', {
+        requests: 60_000,
+        ratePerSecond: 1000,
+        seconds: 98,
+        errors: 0,
+        latency: { '0.5': 19.1, '1': 38.2, mean: 19.2 },
+      }),
+    ],
+  });
+  assert.equal(found.verdict.pattern, 'overload-open-loop');
+  assert.equal(standing(found, 'generator-saturated'), 'refuted');
+});

@@ -124,3 +124,18 @@ test('without a hold time it is left open, and the hold time is asked for', () =
   assert.equal(found.verdict.pattern, 'undecided');
   assert.match(found.verdict.missing ?? '', /hold time/);
 });
+
+test('a pool that says it is exhausted while its gauges stand at the top needs no acquire timeout', () => {
+  const found = judged({
+    messages: said(
+      'app',
+      'pool-timeout',
+      'ConnectionPoolTimeoutException: Timeout waiting for connection from pool',
+      12,
+    ),
+    samples: samples(
+      'httpclient_pool_max_connections{pool=search} 20\nhttpclient_pool_leased_connections{pool=search} 20\nhttpclient_pool_pending_requests{pool=search} 85',
+    ),
+  });
+  assert.equal(found.verdict.pattern, 'dependency-pool-exhaustion');
+});

@@ -4,6 +4,7 @@ import type { SettingFact, SettingKey } from '../../../record.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { type Cut, cutsOf, stagesOf } from '../view-cuts.ts';
+import { hasSymptoms } from '../view-symptoms.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayTime } from '../view-words.ts';
 
 export const retryWindowTooShort: DossierTheory = {
@@ -92,7 +93,7 @@ export const retryWindowTooShort: DossierTheory = {
           predicted: `a try of at least ${sayTime(Number(window.value))}`,
           refutes: 'a try that ends before the window',
           seen:
-            cut !== undefined || symptoms(view)
+            cut !== undefined || hasSymptoms(view)
               ? undefined
               : { text: sayTime(perTry), holds: perTry >= Number(window.value) },
           missing: 'nothing but settings, or requests that show it',
@@ -195,10 +196,4 @@ function usualSuccess(cut: Cut | undefined): number | undefined {
   const { table } = cut;
   const good = rowsWhere(table, (row) => (table.status[row] ?? -1) >= 200 && (table.status[row] ?? -1) < 400);
   return medianOf(good.map((row) => table.seconds[row] ?? Number.NaN).filter((seconds) => !Number.isNaN(seconds)));
-}
-
-/** Whether anything but settings is there to be explained. */
-function symptoms(view: View): boolean {
-  const { requests, samples, results, messages, series } = view.dossier;
-  return requests.length + samples.length + results.length + messages.length + series.length > 0;
 }

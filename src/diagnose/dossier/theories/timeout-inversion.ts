@@ -4,6 +4,7 @@ import type { SettingFact } from '../../../record.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { rowsWhere, type View } from '../view.ts';
 import { bindersOf, type Cut, cutsOf, isError, requestDeadlines } from '../view-cuts.ts';
+import { hasSymptoms } from '../view-symptoms.ts';
 import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 import { greatestOf } from '../view-rows.ts';
 
@@ -185,11 +186,14 @@ function configured(view: View): ReturnType<DossierTheory['examine']> {
         bearing: 'sufficient',
         predicted: `the caller waits at least ${sayTime(Number(inner.value))}`,
         refutes: 'a caller that waits longer',
-        seen: {
-          text: `${sayDurationSetting(caller)}; ${sayDurationSetting(inner)}`,
-          holds: Number(caller.value) < Number(inner.value),
-          origins: [caller.origin, inner.origin],
-        },
+        seen: hasSymptoms(view)
+          ? undefined
+          : {
+              text: `${sayDurationSetting(caller)}; ${sayDurationSetting(inner)}`,
+              holds: Number(caller.value) < Number(inner.value),
+              origins: [caller.origin, inner.origin],
+            },
+        missing: 'requests that end at the caller’s deadline: there is traffic, and it does not show it',
       }),
     ],
     culprit: sayDurationSetting(caller),

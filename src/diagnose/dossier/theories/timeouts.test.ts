@@ -259,3 +259,24 @@ test('retries that did happen refute it', () => {
   });
   assert.equal(standing(found, 'retry-window-too-short'), 'refuted');
 });
+
+test('what settings could do one day accuses nobody while requests fail of something else', () => {
+  const found = judged({
+    settings: settings(`
+      node  | client  | downstream.request-timeout = 10 | client.env
+      envoy | route / | route.timeout = 30              | envoy.yaml
+    `),
+    requests: [
+      table('envoy', [
+        ...quick(),
+        ...Array.from({ length: 20 }, (_, index): Row => ({
+          at: index,
+          seconds: 0.002 + index / 5000,
+          status: 503,
+          flag: 'UF',
+        })),
+      ]),
+    ],
+  });
+  assert.notEqual(found.verdict.pattern, 'timeout-inversion');
+});
