@@ -74,6 +74,8 @@ async function measure(
     targets,
     choice: 'round-robin',
     timeout: seconds(10),
+    // A server that falls behind must not cost us the files that the held connections need.
+    connectionsMax: 50 * processes,
     demand: {
       kind: 'open',
       clients: 'requests',
