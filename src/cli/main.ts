@@ -105,6 +105,19 @@ function commands(done: (code: number) => void): Command {
     });
 
   program
+    .command('load-line')
+    .description('how much a scenario may safely carry: one replica less, dependencies at their timeout, retries on')
+    .argument('<scenario>', "a scenario's name or path")
+    .option('--set <path=value...>', 'change the scenario first, such as --set services.api.replicas=6')
+    .option('--threads <count>', 'threads that play the imagined runs', '1')
+    .option('--seed <number>', 'seed of the first run', '1')
+    .option('--json', 'the result as JSON on standard output')
+    .action(async (scenario: string, options: object) => {
+      const { loadLineCommand } = await import('./commands/load-line.ts');
+      done(await loadLineCommand(scenario, options));
+    });
+
+  program
     .command('scenarios')
     .description('list the built-in scenarios, one line each')
     .option('--print <name>', 'print one of them as YAML, to start your own from')
