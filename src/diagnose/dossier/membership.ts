@@ -2,7 +2,7 @@
 // there are any, else the hosts themselves.
 
 import type { Origin } from '../../record.ts';
-import { flagOf, rowsWhere, type View } from './view.ts';
+import type { View } from './view.ts';
 
 export interface Membership {
   readonly cluster: string;
@@ -74,14 +74,14 @@ export function refusedForLack(view: View): { readonly count: number; readonly o
   let count = 0;
   const origins: Origin[] = [];
   for (const table of view.tables) {
-    const rows = rowsWhere(
-      table,
-      (row) =>
-        /(?:^|,)UH(?:,|$)|no_healthy_upstream|^SC|no-healthy/.test(flagOf(table, row)) &&
-        (table.replica[row] ?? -1) < 0,
+    const lacking = table.flags.map((flag) => /(?:^|,)UH(?:,|$)|no_healthy_upstream|^SC|no-healthy/.test(flag));
+    if (!lacking.includes(true)) continue;
+    const own = table.flag.reduce(
+      (sum, flag, row) => sum + (lacking[flag] === true && (table.replica[row] ?? -1) < 0 ? 1 : 0),
+      0,
     );
-    count += rows.length;
-    if (rows.length > 0) origins.push(table.origin);
+    count += own;
+    if (own > 0) origins.push(table.origin);
   }
   const messages = view.dossier.messages.filter(
     ({ code, text }) => code === 'no-live-upstreams' || /no healthy (?:upstream|host)/i.test(text),

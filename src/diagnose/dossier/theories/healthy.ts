@@ -3,7 +3,7 @@
 import { digits, percent } from '../../wording.ts';
 import { rangeOf, timesOf, unevenest } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import { medianOf, type View } from '../view.ts';
+import type { View } from '../view.ts';
 
 export const healthy: DossierTheory = {
   slug: 'healthy',
@@ -108,16 +108,20 @@ function answeredIn(view: View) {
 function tailIn(view: View): { ratio: number; trend: number } | undefined {
   const [table] = view.tables.toSorted((one, other) => other.count - one.count);
   if (table === undefined) return undefined;
-  const seconds = [...table.seconds].filter((value) => !Number.isNaN(value));
+  const seconds = table.seconds.filter((value) => !Number.isNaN(value));
   if (seconds.length < 100) return undefined;
-  const sorted = seconds.toSorted((one, other) => one - other);
-  const middle = medianOf(seconds) ?? 0;
   const half = Math.floor(seconds.length / 2);
-  const first = medianOf(seconds.slice(0, half)) ?? 0;
-  const second = medianOf(seconds.slice(half)) ?? 0;
+  const first = middleOf(seconds.slice(0, half));
+  const second = middleOf(seconds.slice(half));
+  const sorted = seconds.toSorted();
+  const middle = sorted[half] ?? 0;
   // A millisecond either way is below what logs tell.
   return {
     ratio: (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / Math.max(middle, 0.001),
     trend: Math.max(second, 0.001) / Math.max(first, 0.001),
   };
+}
+
+function middleOf(values: Float64Array): number {
+  return values.toSorted()[Math.floor(values.length / 2)] ?? 0;
 }

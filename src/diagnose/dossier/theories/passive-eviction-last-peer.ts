@@ -148,20 +148,29 @@ function outageIn(view: View): Outage | undefined {
   };
 }
 
+/** Failures of an access log, and of its successes the first and the last before and after each: a log may have millions. */
 function momentsIn(view: View): Moment[] {
   return view.tables.flatMap((table) => {
     const moments: Moment[] = [];
+    let fine: Moment | undefined;
     for (let row = 0; row < table.count; row++) {
       const status = table.status[row] ?? 0;
       const atMs = table.startMs[row] ?? Number.NaN;
       if (Number.isNaN(atMs)) continue;
       const asked = (table.replica[row] ?? -1) >= 0;
       if (status < 500) {
-        if (asked && status >= 200) moments.push({ atMs, kind: 'fine' });
-      } else if (asked) moments.push({ atMs, kind: 'real' });
+        if (!asked || status < 200) continue;
+        const last = moments.at(-1);
+        if (last === undefined || last.kind !== 'fine') moments.push({ atMs, kind: 'fine' });
+        fine = { atMs, kind: 'fine' };
+        continue;
+      }
+      if (fine !== undefined) moments.push(fine);
+      fine = undefined;
+      if (asked) moments.push({ atMs, kind: 'real' });
       else if (status === 502 || status === 503) moments.push({ atMs, kind: 'without' });
     }
-    return moments;
+    return fine === undefined ? moments : [...moments, fine];
   });
 }
 
@@ -182,9 +191,12 @@ function episodesOf(instants: readonly number[]): { from: number; to: number; co
 function aroundOf(moments: readonly Moment[], from: number, to: number): { text: string; holds: boolean } | undefined {
   const fine = moments.filter(({ kind }) => kind === 'fine');
   if (fine.length === 0) return undefined;
-  const before = fine.filter(({ atMs }) => atMs <= from).length;
-  const after = fine.filter(({ atMs }) => atMs >= to).length;
-  return { text: `${before} answered before, ${after} after`, holds: before > 0 && after > 0 };
+  const before = fine.some(({ atMs }) => atMs <= from);
+  const after = fine.some(({ atMs }) => atMs >= to);
+  return {
+    text: `${before ? 'answered' : 'no answer'} before, ${after ? 'answered' : 'no answer'} after`,
+    holds: before && after,
+  };
 }
 
 function usableIn(

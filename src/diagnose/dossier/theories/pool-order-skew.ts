@@ -77,18 +77,25 @@ export const poolOrderSkew: DossierTheory = {
           seen: byPlace,
           missing: 'requests by connection',
         }),
-        claim('With equal connections, equal times and nothing tied, only the choice of the connection is left.', {
-          bearing: 'sufficient',
-          predicted: 'mean times within a factor of 1.5, and most connections free',
-          refutes: 'a slow replica, or a pool that is busy',
+        claim('None is slower than the others.', {
+          bearing: 'necessary',
+          predicted: 'mean times within a factor of 2',
+          refutes: 'a replica that is slow, which a pool avoids',
           seen:
-            times === undefined || free === undefined
+            times === undefined
               ? undefined
-              : {
-                  text: `times ${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms; ${percent(free)} of the connections free`,
-                  holds: times.times <= 1.5 && free >= 0.5,
-                },
-          missing: 'times and in flight by replica',
+              : { text: `${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms`, holds: times.times <= 2 },
+          missing: 'times by replica',
+        }),
+        claim('With connections this even, only the choice of a connection can make requests so uneven.', {
+          bearing: 'sufficient',
+          predicted:
+            'connections within 15 %, requests at least 1.8 times the share, most connections free where that is known',
+          refutes: 'a pool that is busy, or connections that are uneven',
+          seen: {
+            text: `${digits(connections.times)} and ${digits(requests.times)} times${free === undefined ? '' : `; ${percent(free)} of the connections free`}`,
+            holds: connections.times <= 1.15 && requests.times >= 1.8 && (free ?? 1) >= 0.3,
+          },
         }),
       ],
       culprit:

@@ -146,14 +146,19 @@ function lockedOf(view: View, table: RequestTable): Locked | undefined {
     .toSorted((one, other) => (table.startMs[one] ?? 0) - (table.startMs[other] ?? 0) || one - other);
   let best: Locked | undefined;
   for (const pool of poolsOf(view, table)) {
-    for (const [route, name] of table.routes.entries()) {
-      const own = order.flatMap((row, number) =>
-        table.route[row] === route && pool.includes(table.replicas[table.replica[row] ?? -1] ?? '')
-          ? [{ number, place: pool.indexOf(table.replicas[table.replica[row] ?? -1] ?? '') }]
-          : [],
-      );
-      if (own.length < 12) continue;
-      const found = { table, route: name, ...judged(own, pool) };
+    const placeOf = table.replicas.map((id) => pool.indexOf(id));
+    const byRoute = new Map<number, Choice[]>();
+    for (const [number, row] of order.entries()) {
+      const place = placeOf[table.replica[row] ?? -1] ?? -1;
+      if (place < 0) continue;
+      const route = table.route[row] ?? -1;
+      const own = byRoute.get(route);
+      if (own === undefined) byRoute.set(route, [{ number, place }]);
+      else own.push({ number, place });
+    }
+    for (const [route, own] of byRoute) {
+      if (own.length < 12 || route < 0) continue;
+      const found = { table, route: table.routes[route] ?? '', ...judged(own, pool) };
       if (best === undefined || found.foretold > best.foretold) best = found;
     }
   }
