@@ -42,9 +42,11 @@ import { heyCsv } from './parse/load/hey-csv.ts';
 import { hey } from './parse/load/hey.ts';
 import { jmeter } from './parse/load/jmeter.ts';
 import { jsonResults } from './parse/load/json-results.ts';
+import { k6Options } from './parse/load/k6-options.ts';
 import { k6Csv, k6Json } from './parse/load/k6-points.ts';
 import { k6Summary } from './parse/load/k6-summary.ts';
 import { k6Text } from './parse/load/k6-text.ts';
+import { loadCommand } from './parse/load/load-command.ts';
 import { locust } from './parse/load/locust.ts';
 import { vegetaJson, vegetaReport, vegetaResults } from './parse/load/vegeta.ts';
 import { wrk } from './parse/load/wrk.ts';
@@ -92,6 +94,8 @@ export const formats: readonly Format[] = [
   kubectlEvents,
   kubectlTables,
   // Load generators
+  k6Options,
+  loadCommand,
   k6Summary,
   k6Text,
   k6Json,

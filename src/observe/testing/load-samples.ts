@@ -1,6 +1,15 @@
 // Small examples of what load generators print, in our own words.
 
 export const loadSamples: Readonly<Record<string, string>> = {
+  'k6 options': `{"noConnectionReuse": true, "scenarios": {
+  "steady": {"executor": "constant-arrival-rate", "rate": 600, "timeUnit": "1m", "duration": "30s", "preAllocatedVUs": 5},
+  "ramp": {"executor": "ramping-vus", "startVUs": 1, "stages": [{"duration": "30s", "target": 20}, {"duration": "10s", "target": 0}]}
+}}
+`,
+  'command of a load generator': `# the run of the morning
+$ wrk -t4 -c100 -d30s --latency http://shop.example/
+echo "GET http://shop.example/" | vegeta attack -rate=30000/1m -duration=60s -keepalive=false | vegeta report
+`,
   'k6 summary': `{"root_group": {"name": ""}, "metrics": {
   "http_reqs": {"count": 1200, "rate": 40},
   "http_req_failed": {"value": 0.05, "passes": 60, "fails": 1140},
