@@ -1,6 +1,7 @@
 // What the dossier knows of a load generator: whether there was one, how it asked, what it reached.
 
 import type { LoadResultFact } from '../../record.ts';
+import { spreadOf, type Spread } from './spread.ts';
 import type { View } from './view.ts';
 
 /** `vegeta`, `k6`; `load generator` where its name is not known; undefined when nothing speaks of one. */
@@ -22,6 +23,22 @@ export function loadRequests(view: View): number | undefined {
   const seconds = view.number('load.seconds');
   const counted = view.gauge((name) => /^(?:load_)?requests(?:_total)?$/.test(name))?.value;
   return counted ?? (rate !== undefined && seconds !== undefined ? rate * seconds : undefined);
+}
+
+/** Connections that the generator opened: as it was told, or as it reports. */
+export function loadConnections(view: View): number | undefined {
+  const told = view.number('load.connections') ?? view.number('load.users');
+  const [reported] = view.results.flatMap(({ connections, users }) => connections ?? users ?? []);
+  return told ?? reported;
+}
+
+/** Whether these are the very connections of the generator: as many as it opened, within a tenth. Undefined: not known. */
+export function isReachedByGenerator(view: View, { fleet, hot }: Spread): boolean | undefined {
+  const opened = loadConnections(view);
+  const connections = spreadOf(fleet, 'connections');
+  if (opened === undefined || opened < 2 || connections === undefined || hot.connections === undefined)
+    return undefined;
+  return Math.abs(hot.connections / opened - 1) <= 0.1;
 }
 
 /** Requests a second that were answered. */

@@ -1,7 +1,8 @@
 // The service has several addresses, and the generator stays with the one that it looked up first.
 
 import { digits, percent } from '../../wording.ts';
-import { loadTool } from '../load-facts.ts';
+import { isReachedByGenerator, loadConnections, loadTool } from '../load-facts.ts';
+import type { Fleet } from '../fleet.ts';
 import { type Spread, spreadOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
@@ -36,10 +37,8 @@ export const generatorDnsPin: DossierTheory = {
     );
     if (found === undefined) return undefined;
     const messages = view.messagesLike(/resolv\w* (?:once|cached)|dns cache|cached (?:dns|address)/i);
-    const connections =
-      view.number('load.connections') ??
-      view.number('load.users') ??
-      view.results.flatMap(({ connections: own, users }) => own ?? users ?? [])[0];
+    const connections = loadConnections(view);
+    const same = isReachedByGenerator(view, found);
     const tcp = view.setting('balance.layer', ({ value }) => value === 'tcp');
     return {
       claims: [
@@ -89,6 +88,16 @@ export const generatorDnsPin: DossierTheory = {
                 },
           missing: 'connections of the generator by address',
         }),
+        claim('The connections at that address are those of the generator.', {
+          bearing: 'sufficient',
+          predicted: connections === undefined ? 'as many as it opened' : `${digits(connections)}, within 10 %`,
+          refutes: 'connections of somebody else',
+          seen:
+            same === undefined || tcp !== undefined
+              ? undefined
+              : { text: digits(found.hot.connections ?? 0), holds: same && found.share >= 0.95 },
+          missing: 'connections by address',
+        }),
         claim('The generator keeps what it looked up.', {
           bearing: 'sufficient',
           predicted: 'it resolves once, or caches for the whole run',
@@ -118,8 +127,30 @@ export const generatorDnsPin: DossierTheory = {
 };
 
 function onOneAddress(view: View): Spread | undefined {
-  return view.fleets
+  const [peers] = peersOf(view);
+  return [...view.fleets, ...(peers === undefined ? [] : [peers])]
     .flatMap((fleet) => spreadOf(fleet, 'requests') ?? spreadOf(fleet, 'connections') ?? [])
     .toSorted((one, other) => other.share - one.share)
     .find(({ share }) => share >= 0.8);
+}
+
+/** The generator's own sockets by remote address, beside the other addresses that the name has. */
+function peersOf(view: View): Fleet[] {
+  const sockets = view.dossier.samples.filter(({ name, labels }) => name === 'sockets_to_peer' && 'peer' in labels);
+  const [first] = sockets;
+  if (first === undefined) return [];
+  return view.settings('upstream.endpoint-list').flatMap(({ value }): Fleet[] => {
+    const addresses = String(value)
+      .split(',')
+      .map((address) => address.trim());
+    const members = addresses.map((id) => ({
+      id,
+      connections: sockets
+        .filter(({ labels }) => [labels['peer'], labels['peer']?.replace(/:\d+$/, '')].includes(id))
+        .reduce((sum, sample) => sum + sample.value, 0),
+    }));
+    return members.some(({ connections }) => connections > 0)
+      ? [{ by: 'peer', of: '', members, listed: true, origins: [first.origin] }]
+      : [];
+  });
 }

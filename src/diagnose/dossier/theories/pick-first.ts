@@ -4,7 +4,7 @@ import { digits, percent } from '../../wording.ts';
 import type { Fleet } from '../fleet.ts';
 import { type Spread, spreadOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import { loadTool } from '../load-facts.ts';
+import { isReachedByGenerator, loadTool } from '../load-facts.ts';
 import type { View } from '../view.ts';
 
 export const pickFirst: DossierTheory = {
@@ -81,7 +81,10 @@ export const pickFirst: DossierTheory = {
           bearing: 'necessary',
           predicted: 'no load generator behind it',
           refutes: 'a load test through a layer-4 balancer',
-          seen: generator === undefined ? undefined : { text: generator, holds: !throughTcp(view) },
+          seen:
+            generator === undefined
+              ? undefined
+              : { text: generator, holds: !throughTcp(view) && isReachedByGenerator(view, found) !== true },
           missing: 'who sends the requests',
         }),
         claim('The client’s policy is pick-first.', {
