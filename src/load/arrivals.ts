@@ -87,7 +87,7 @@ export class Arrivals implements Source {
     const perLane = Math.min(this.#laneMax, Math.ceil(this.#limits.connectionsMin / this.#lanes.length));
     this.#lanes.forEach((lane, target) => {
       // Idle from the beginning: a connection that is still opening can take a request.
-      for (let count = 0; count < perLane; count++) lane.idle.push(this.#open(lane, target));
+      for (let count = 0; count < perLane; count++) keepIdle(lane, this.#open(lane, target));
     });
     this.#advance();
     this.#pump(now);
@@ -102,7 +102,7 @@ export class Arrivals implements Source {
       this.#replace(lane, connection.target, now);
     } else {
       const slot = lane.waiting?.shift();
-      if (slot === undefined) lane.idle.push(connection);
+      if (slot === undefined) keepIdle(lane, connection);
       else this.#send(slot, connection, now);
     }
     // Answers wake us more often than the alarm does: a due request need not wait for it.
@@ -206,6 +206,13 @@ export class Arrivals implements Source {
     assert(lane !== undefined, 'every target has a lane');
     return lane;
   }
+}
+
+/** There is always room: a new connection is opened only when the ring is empty, so that it never holds more than the cap,
+ * those included that closed meanwhile and were not passed over yet. */
+function keepIdle(lane: Lane, connection: Connection): void {
+  const kept = lane.idle.push(connection);
+  assert(kept, 'an idle connection has its place');
 }
 
 /** The connection that has been idle longest. Those that closed while idle are passed over. */

@@ -34,6 +34,15 @@ test('the next span begins with what is still there', () => {
   assert.deepEqual(inFlight.cut(at(200)), { mean: 1, min: 1, max: 1 });
 });
 
+test('what came and went while we stood still is in the mean, and the greatest is not less than that', () => {
+  const inFlight = new InFlight(at(0));
+  for (let count = 0; count < 10; count++) {
+    inFlight.enter(at(50), at(100));
+    inFlight.leave(at(100));
+  }
+  assert.deepEqual(inFlight.cut(at(100)), { mean: 5, min: 0, max: 5 });
+});
+
 test('nobody leaves who was not there', () => {
   assert.throws(() => new InFlight(at(0)).leave(at(1)), /whoever leaves was there/);
 });

@@ -53,7 +53,10 @@ export class InFlight {
   cut(now: Instant): InFlightSpan {
     this.#moveTo(now);
     const length = now - this.#from;
-    const span = { mean: length > 0 ? this.#area / length : this.#level, min: this.#min, max: this.#max };
+    const mean = length > 0 ? this.#area / length : this.#level;
+    // Requests that were due while we stood still were there, though the level never showed them: no level can have stayed on
+    // one side of its mean.
+    const span = { mean, min: Math.min(this.#min, Math.floor(mean)), max: Math.max(this.#max, Math.ceil(mean)) };
     this.#from = now;
     this.#area = 0;
     this.#min = this.#level;

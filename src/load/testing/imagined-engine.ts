@@ -69,7 +69,7 @@ export class ImaginedEngine implements Engine {
       const happen = this.#happenings.pop()?.happen;
       happen?.();
     }
-    this.#now = to;
+    if (to > this.#now) this.#now = to;
   }
 
   /** The process stands still: nothing is called back until `to`, then everything at once. */
