@@ -496,23 +496,31 @@ function finished(draft: Draft, dossier: Dossier, ownLog = false): Fleet {
   return { by: draft.by, of: draft.of, members: ordered.map(({ member }) => member), listed, origins: draft.origins };
 }
 
-/** One metric for each measure: the one that most members have, and of those the first that was met. */
+/**
+ * One metric for each measure: the one that most members have, and of those the first that was met. Errors come in kinds (refused,
+ * broken off, answered with 5xx), so of those it is the one that counts most.
+ */
 function bestMetrics(draft: Draft): ReadonlyMap<Measure, string> {
-  const counts = new Map<Measure, Map<string, number>>();
+  const counts = new Map<Measure, Map<string, { members: number; sum: number }>>();
   for (const { facts } of draft.members.values()) {
     const seen = new Set<string>();
-    for (const { measure, metric } of facts) {
-      if (seen.has(`${measure} ${metric}`)) continue;
-      seen.add(`${measure} ${metric}`);
-      const own = counts.get(measure) ?? new Map<string, number>();
+    for (const { measure, metric, value } of facts) {
+      const own = counts.get(measure) ?? new Map<string, { members: number; sum: number }>();
       counts.set(measure, own);
-      own.set(metric, (own.get(metric) ?? 0) + 1);
+      const count = own.get(metric) ?? { members: 0, sum: 0 };
+      own.set(metric, count);
+      count.sum += value;
+      if (!seen.has(`${measure} ${metric}`)) count.members += 1;
+      seen.add(`${measure} ${metric}`);
     }
   }
   return new Map(
     [...counts].map(([measure, own]) => [
       measure,
-      [...own].toSorted(([a, one], [b, other]) => other - one || oddity(a) - oddity(b))[0]?.[0] ?? '',
+      [...own].toSorted(
+        ([a, one], [b, other]) =>
+          (measure === 'errors' ? other.sum - one.sum : 0) || other.members - one.members || oddity(a) - oddity(b),
+      )[0]?.[0] ?? '',
     ]),
   );
 }

@@ -9,7 +9,8 @@
 //   4  then the order of the table
 //
 // Confidence: 1 − ½·0.7^proof for the winner, times 0.85 for every other fault that stands beside it and that it does not
-// explain; at most 0.97, undecided at most 0.5.
+// explain, and where nothing is said to be wrong times 0.9 for every fault that is still possible; at most 0.97, undecided at
+// most 0.5.
 
 import type { Dossier } from '../../record.ts';
 import type { AuditRow, Standing } from '../audit.ts';
@@ -88,7 +89,9 @@ function verdictOf(examined: readonly Examined[]): Verdict {
     pattern: winner.theory.slug,
     ...culpritOf(winner),
     ...(winner.examination.basis === 'configured' ? { basis: 'configured' } : {}),
-    confidence: rounded(Math.min(0.97, (1 - 0.5 * 0.7 ** proofOf(winner)) * 0.85 ** rivals.length)),
+    confidence: rounded(
+      Math.min(0.97, (1 - 0.5 * 0.7 ** proofOf(winner)) * 0.85 ** rivals.length * calmOf(winner, examined)),
+    ),
     sentence,
     arithmetic,
     fix: fix ?? winner.theory.fix,
@@ -102,6 +105,13 @@ function verdictOf(examined: readonly Examined[]): Verdict {
           })),
         }),
   };
+}
+
+/** That nothing is wrong is worth less for every fault that remains possible. */
+function calmOf(winner: Examined, examined: readonly Examined[]): number {
+  if (winner.theory.kind !== 'harmless') return 1;
+  const open = examined.filter(({ standing, theory }) => standing === 'possible' && theory.kind !== 'harmless');
+  return 0.9 ** open.length;
 }
 
 function undecided(examined: readonly Examined[]): Verdict {

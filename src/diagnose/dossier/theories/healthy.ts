@@ -2,7 +2,7 @@
 
 import { digits, percent } from '../../wording.ts';
 import { rangeOf, timesOf, unevenest } from '../spread.ts';
-import { claim, type DossierTheory } from '../theory.ts';
+import { claim, type DossierTheory, type Seen } from '../theory.ts';
 import type { View } from '../view.ts';
 
 export const healthy: DossierTheory = {
@@ -37,6 +37,12 @@ export const healthy: DossierTheory = {
             holds: answered.failed <= 0.001 * answered.total && answered.total >= 100,
             origins: answered.origins,
           },
+        }),
+        claim('Nothing else in the evidence complains.', {
+          bearing: 'necessary',
+          predicted: 'no messages of failure, no replica out, no failed or dropped requests of a generator',
+          refutes: 'a complaint',
+          seen: complaintsIn(view),
         }),
         claim('They are spread evenly over the replicas.', {
           bearing: 'necessary',
@@ -74,6 +80,22 @@ export const healthy: DossierTheory = {
                 },
           missing: 'single request times',
         }),
+        claim('Over many requests neither share nor time nor result stands out.', {
+          bearing: 'sufficient',
+          predicted: 'all three as they should be, over at least 1,000 requests',
+          refutes: 'one of the three',
+          seen:
+            uneven === undefined || times === undefined || answered.total < 1000
+              ? undefined
+              : {
+                  text: `${digits(answered.total)} requests over ${uneven.members.length} replicas`,
+                  holds:
+                    answered.failed <= 0.001 * answered.total &&
+                    (uneven.times <= 1.3 || uneven.luck > 0.01) &&
+                    times.times <= 1.5,
+                },
+          missing: 'requests, results and times by replica',
+        }),
       ],
       culprit: undefined,
       sentence: `Nothing is wrong in what was given: ${digits(answered.total)} requests, ${answered.failed === 0 ? 'none failed' : `${percent(answered.failed / answered.total)} failed`}, spread evenly and answered in steady time.`,
@@ -81,6 +103,28 @@ export const healthy: DossierTheory = {
     };
   },
 };
+
+/** Messages that only say what a program does. */
+const calm =
+  /^(?:check-succeeded|server-up|proxy-state|reload|server-address-changed|note|garbage-collection|info|debug|nginx-(?:info|notice|debug))$/;
+
+function complaintsIn(view: View): Seen {
+  const messages = view.dossier.messages.filter(({ code }) => !calm.test(code));
+  const out = view.events(({ event }) =>
+    /^(?:unhealthy|ejected|restart|dependency-down|disk-full|no-server-available|trigger-start)$/.test(event),
+  );
+  const failed = view.results.filter(
+    ({ errors = 0, dropped = 0, requests = 0, latency = {} }) =>
+      errors + dropped > 0.001 * requests || (latency['0.99'] ?? 0) > 10 * (latency['0.5'] ?? Number.POSITIVE_INFINITY),
+  );
+  const all = messages.length + out.length + failed.length;
+  const first = messages[0]?.code ?? out[0]?.event ?? failed[0]?.run;
+  return {
+    text: first === undefined ? 'none' : `${all}, such as ${first}`,
+    holds: all === 0,
+    origins: [...messages, ...out, ...failed].map(({ origin }) => origin).slice(0, 3),
+  };
+}
 
 function answeredIn(view: View) {
   let total = 0;

@@ -148,7 +148,7 @@ export const pickFirst: DossierTheory = {
           ? ''
           : ` The variable that asks for ${hint.value} changes nothing where the library does not read it.`),
       arithmetic: fleet.members.map(({ id, requests, connections: open, cpu }) =>
-        `${id}: ${requests === undefined ? '' : `${digits(requests)} requests`}${open === undefined ? '' : `, ${digits(open)} connections`}${cpu === undefined ? '' : `, ${digits(cpu)} processor`}`.replace(
+        `${id}: ${requests === undefined ? '' : `${digits(requests)} requests`}${open === undefined ? '' : `, ${digits(open)} connections`}${cpu === undefined ? '' : `, processor ${Number(cpu.toPrecision(2))}`}`.replace(
           ': ,',
           ':',
         ),
