@@ -88,14 +88,17 @@ function endpointsPage(plane: DataPlane, now: Instant) {
 }
 
 function endpointEntry(live: LiveEndpoint, now: Instant) {
-  const { id, host, port, weight, zone } = live.endpoint;
+  const { id, host, port, weight, zone, priority } = live.endpoint;
   return {
     id,
     host,
     port,
     weight,
     zone: zone ?? null,
+    priority: priority ?? 0,
     healthy: live.healthy,
+    passes_checks: live.passes,
+    ejected: live.ejected,
     requests: live.requests,
     in_flight: live.inFlight,
     in_flight_seconds: live.inFlightSeconds(now),

@@ -71,6 +71,11 @@ export class ClientConnection implements SocketHandler {
     return this.#seat?.exchange.active === true;
   }
 
+  /** It does not take what it is sent. */
+  get behind(): boolean {
+    return this.#full;
+  }
+
   get address(): string {
     return (this.#address ??= this.socket.remoteAddress);
   }

@@ -3,7 +3,13 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Duration, ns, seconds } from '../base.ts';
-import { type BalancerName, balancerNames, type Endpoint } from '../policy.ts';
+import {
+  type BalancerName,
+  balancerNames,
+  defaultOutlierSettings,
+  type Endpoint,
+  type OutlierSettings,
+} from '../policy.ts';
 
 export interface GatewayConfig {
   readonly listen: Address;
@@ -17,11 +23,20 @@ export interface GatewayConfig {
   /** Further attempts for one request. */
   readonly retries: number;
   readonly health: HealthConfig | undefined;
+  /** Undefined: nobody is taken out for what it answers. */
+  readonly outlier: OutlierSettings | undefined;
+  /** Share of healthy endpoints below which requests go to unhealthy ones too; 0: never. */
+  readonly panicBelow: number;
+  readonly deadline: DeadlineUse;
   readonly endpoints: readonly Endpoint[];
   /** File that a JSON line is appended to for each request. */
   readonly accessLog: string | undefined;
   readonly limits: GatewayLimits;
 }
+
+/** What becomes of the time that a caller says it has left: nothing; it shortens our timeout; and it is passed on, less what
+ * was used here. */
+export type DeadlineUse = 'ignore' | 'honour' | 'forward';
 
 export interface Address {
   readonly host: string;
@@ -184,6 +199,7 @@ const endpointShape = z.strictObject({
     .max(1e6, { error: 'expected a number from 0 to 1000000' })
     .default(1),
   zone: z.string({ error: 'expected a name' }).optional(),
+  priority: whole(0, 100).optional(),
 });
 
 const endpoints = z.array(endpointShape, { error: 'expected a list of endpoints' }).superRefine((list, context) => {
@@ -218,6 +234,29 @@ const healthShape = z.strictObject(
   { error: 'expected an object with path, interval_ns, timeout_ns, fall, rise; or null' },
 );
 
+const share = z
+  .number({ error: 'expected a share from 0 to 1' })
+  .min(0, { error: 'expected a share from 0 to 1' })
+  .max(1, { error: 'expected a share from 0 to 1' });
+
+const outlierShape = z.strictObject(
+  {
+    interval_ns: duration(1e6).optional(),
+    consecutive: whole(1, 1000).optional(),
+    success_rate_deviations: z
+      .number({ error: 'expected a number' })
+      .positive({ error: 'expected more than 0' })
+      .optional(),
+    failure_share: share.optional(),
+    latency_factor: z.number({ error: 'expected a number' }).min(1, { error: 'expected 1 or more' }).optional(),
+    requests_min: whole(1, 1_000_000).optional(),
+    ejection_base_ns: duration(1e6).optional(),
+    ejection_max_ns: duration(1e6).optional(),
+    ejected_share_max: share.optional(),
+  },
+  { error: 'expected an object; {} for the defaults, or null' },
+);
+
 const limitsShape = z.strictObject({
   connections_max: whole(1, 10_000_000).optional(),
   requests_max: whole(1, 10_000_000).optional(),
@@ -246,6 +285,11 @@ const configShape = z.strictObject(
     connect_timeout_ns: duration(1e6).default(seconds(1)),
     retries: whole(0, 10).default(1),
     health: healthShape.nullish(),
+    outlier: outlierShape.nullish(),
+    panic_below: share.default(0),
+    deadline: z
+      .enum(['ignore', 'honour', 'forward'], { error: 'expected one of ignore, honour, forward' })
+      .default('honour'),
     endpoints,
     access_log: z.string({ error: 'expected a path or null' }).min(1, { error: 'expected a path or null' }).nullish(),
     limits: limitsShape.optional(),
@@ -272,6 +316,9 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
             fall: raw.health.fall,
             rise: raw.health.rise,
           },
+    outlier: raw.outlier === undefined || raw.outlier === null ? undefined : outlierOf(raw.outlier),
+    panicBelow: raw.panic_below,
+    deadline: raw.deadline,
     endpoints: raw.endpoints.map(endpointOf),
     accessLog: raw.access_log ?? undefined,
     limits: limitsOf(raw.limits ?? {}),
@@ -298,8 +345,32 @@ function limitsOf(raw: z.infer<typeof limitsShape>): GatewayLimits {
   };
 }
 
+function outlierOf(raw: z.infer<typeof outlierShape>): OutlierSettings {
+  const usual = defaultOutlierSettings;
+  const requestsMin = raw.requests_min;
+  const base = raw.ejection_base_ns === undefined ? usual.ejectionBase : ns(raw.ejection_base_ns);
+  return {
+    interval: raw.interval_ns === undefined ? usual.interval : ns(raw.interval_ns),
+    consecutive: raw.consecutive ?? usual.consecutive,
+    successRate: {
+      endpointsMin: 5,
+      requestsMin: requestsMin ?? 100,
+      deviations: raw.success_rate_deviations ?? 1.9,
+    },
+    failureShare: { endpointsMin: 3, requestsMin: requestsMin ?? 50, threshold: raw.failure_share ?? 0.85 },
+    latency:
+      raw.latency_factor === undefined
+        ? undefined
+        : { endpointsMin: 3, requestsMin: requestsMin ?? 50, factor: raw.latency_factor },
+    ejectionBase: base,
+    ejectionMax: ns(Math.max(base, raw.ejection_max_ns ?? usual.ejectionMax)),
+    ejectedShareMax: raw.ejected_share_max ?? usual.ejectedShareMax,
+  };
+}
+
 function endpointOf(raw: z.infer<typeof endpointShape>): Endpoint {
-  return { id: raw.id, host: raw.host, port: raw.port, weight: raw.weight, zone: raw.zone };
+  const { id, host: name, port: at, weight, zone, priority } = raw;
+  return { id, host: name, port: at, weight, zone, ...(priority === undefined ? {} : { priority }) };
 }
 
 type Path = readonly (string | number)[];
@@ -340,6 +411,7 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^(listen|admin)$/, shape: address },
   { at: /^endpoints\.\d+$/, shape: endpointShape },
   { at: /^health$/, shape: healthShape },
+  { at: /^outlier$/, shape: outlierShape },
   { at: /^limits$/, shape: limitsShape },
 ];
 

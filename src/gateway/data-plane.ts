@@ -14,6 +14,7 @@ import type { GatewayConfig } from './config.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { LiveFleet } from './live-fleet.ts';
+import { Outliers } from './outliers.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
 import { Timeouts } from './timeouts.ts';
@@ -30,6 +31,7 @@ export class DataPlane {
   readonly engine: Engine;
   readonly config: GatewayConfig;
   readonly fleet: LiveFleet;
+  readonly outliers: Outliers | undefined;
   readonly timeouts: Timeouts;
   readonly budget: RetryBudget = new RetryBudget();
   readonly dice: Dice;
@@ -65,8 +67,9 @@ export class DataPlane {
     this.log = log;
     this.dice = dice(config.seed, 'gateway');
     this.timeouts = new Timeouts(engine, () => this.flush());
-    this.fleet = new LiveFleet(config.policy, config.seed);
+    this.fleet = new LiveFleet(config.policy, config.seed, config.panicBelow);
     this.fleet.replace(config.endpoints, now);
+    this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
     this.requestLimits = {
       ...defaultLimits,
       maxHeadBytes: config.limits.headBytesMax,

@@ -13,10 +13,12 @@
 import { assert } from '../base.ts';
 import { type Fields, type FieldNames, notForwarded, type RequestHead, type ResponseHead } from '../wire.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
+import { timeLeftFields, type TimeLeftLines } from './time-left.ts';
 
 export type BodyFraming = 'none' | 'length' | 'chunked' | 'until-close';
 
-/** Writes the request as the endpoint will see it. `fallbackHost` is for an HTTP/1.0 request that names no host. */
+/** Writes the request as the endpoint will see it. `fallbackHost` is for an HTTP/1.0 request that names no host;
+ * `timeLeft` writes the deadline, where it is passed on. */
 export function writeRequestHead(
   out: GrowingBytes,
   head: RequestHead,
@@ -24,6 +26,7 @@ export function writeRequestHead(
   upgrade: string | undefined,
   clientAddress: string,
   fallbackHost: string,
+  timeLeft: TimeLeftLines | undefined,
 ): void {
   out.text(head.method);
   out.text(' ');
@@ -31,7 +34,8 @@ export function writeRequestHead(
   out.bytes(requestVersionAndHost);
   out.text(head.authority ?? fallbackHost);
   out.bytes(lineEnd);
-  copyFields(out, head, requestFieldsKept);
+  copyFields(out, head, timeLeft === undefined ? requestFieldsDropped : requestFieldsDroppedWithTime);
+  timeLeft?.write(out, head);
   out.bytes(forwardedFor);
   const before = head.header('x-forwarded-for');
   if (before !== undefined && before !== '') {
@@ -54,7 +58,7 @@ export function writeResponseHead(
   date: string,
 ): void {
   writeStatusLine(out, head.status, head.reason);
-  copyFields(out, head, responseFieldsKept);
+  copyFields(out, head, responseFieldsDropped);
   if (!head.has('date')) {
     out.text('date: ');
     out.text(date);
@@ -69,7 +73,7 @@ export function writeResponseHead(
 /** Writes a 1xx that is not the answer yet: its fields, and nothing of ours. */
 export function writeInformation(out: GrowingBytes, head: ResponseHead): void {
   writeStatusLine(out, head.status, head.reason);
-  copyFields(out, head, responseFieldsKept);
+  copyFields(out, head, responseFieldsDropped);
   out.bytes(lineEnd);
 }
 
@@ -133,8 +137,9 @@ function ascii(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-const requestFieldsKept = notForwarded(['host', 'content-length', 'x-forwarded-for']);
-const responseFieldsKept = notForwarded(['content-length']);
+const requestFieldsDropped = notForwarded(['host', 'content-length', 'x-forwarded-for']);
+const requestFieldsDroppedWithTime = notForwarded(['host', 'content-length', 'x-forwarded-for', ...timeLeftFields]);
+const responseFieldsDropped = notForwarded(['content-length']);
 
 const lineEnd = ascii('\r\n');
 const requestVersionAndHost = ascii(' HTTP/1.1\r\nhost: ');

@@ -44,7 +44,7 @@ export class HealthChecks {
   #watch(live: LiveEndpoint): Watch {
     const stream = dice(this.#seed, `gateway/health/${live.endpoint.id}`);
     const check = new ActiveCheck(this.#config, stream, this.#engine.now());
-    return new Watch(this.#engine, live, check, this.#config.path, (healthy) => this.#fleet.setHealth(live, healthy));
+    return new Watch(this.#engine, live, check, this.#config.path, (healthy) => this.#fleet.setPasses(live, healthy));
   }
 }
 

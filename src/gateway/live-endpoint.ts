@@ -35,7 +35,13 @@ export class LiveEndpoint {
   endpoint: Endpoint;
   readonly pool: EndpointPool;
   index: number = retired;
-  healthy = true;
+  /** Its active checks pass, as far as is known. */
+  passes = true;
+  /** Taken out for a while because of what it answered. */
+  ejected = false;
+  ejections = 0;
+  /** Ejections that did not happen because too many others were out. */
+  spared = 0;
   /** Attempts sent here since the start, each retry counted. */
   requests = 0;
   /** Connections open or being opened. */
@@ -56,6 +62,10 @@ export class LiveEndpoint {
     this.endpoint = endpoint;
     this.pool = new EndpointPool();
     this.#inFlight = new Level(0, now);
+  }
+
+  get healthy(): boolean {
+    return this.passes && !this.ejected;
   }
 
   get inFlight(): number {

@@ -6,6 +6,7 @@ import { assert, type Instant } from '../base.ts';
 import {
   type Balancer,
   balancerByName,
+  byPriority,
   type BalancerName,
   type Endpoint,
   type Fleet,
@@ -21,11 +22,16 @@ export class LiveFleet {
   #balancer: Balancer;
   #policy: BalancerName;
   #seed: number;
+  readonly #panicBelow: number;
+  /** The balancer is one of levels. */
+  #layered = false;
   #version = 0;
 
-  constructor(policy: BalancerName, seed: number) {
+  /** `panicBelow`: the share of healthy endpoints below which health is no longer believed; 0: never. */
+  constructor(policy: BalancerName, seed: number, panicBelow: number) {
     this.#policy = policy;
     this.#seed = seed;
+    this.#panicBelow = panicBelow;
     this.#balancer = balancerByName(policy, { seed });
   }
 
@@ -94,22 +100,45 @@ export class LiveFleet {
     this.#live = next.filter((live) => !joined.includes(live));
     this.#rebuild();
     this.#live = next;
-    this.#rebuild();
+    const layered = this.#panicBelow > 0 || next.some((live) => (live.endpoint.priority ?? 0) > 0);
+    if (layered === this.#layered) this.#rebuild();
+    else {
+      this.#layered = layered;
+      this.#newBalancer(now);
+    }
     return joined;
   }
 
-  setHealth(live: LiveEndpoint, healthy: boolean): void {
-    if (live.healthy === healthy) return;
-    live.healthy = healthy;
-    if (!healthy) live.pool.closeAll();
+  /** What its active checks say. */
+  setPasses(live: LiveEndpoint, passes: boolean): void {
+    live.passes = passes;
+    this.#healthChanged(live);
+  }
+
+  /** What its answers say. */
+  setEjected(live: LiveEndpoint, ejected: boolean): void {
+    live.ejected = ejected;
+    this.#healthChanged(live);
+  }
+
+  #healthChanged(live: LiveEndpoint): void {
+    if (!live.healthy) live.pool.closeAll();
     if (live.index !== retired) this.#rebuild();
   }
 
-  /** Another way to choose, from the next request on. The new balancer is told what is in flight. */
+  /** Another way to choose, from the next request on. */
   setPolicy(policy: BalancerName, seed: number | undefined, now: Instant): void {
     this.#policy = policy;
     this.#seed = seed ?? this.#seed;
-    this.#balancer = balancerByName(policy, { seed: this.#seed });
+    this.#newBalancer(now);
+  }
+
+  /** The new one is told what is in flight. */
+  #newBalancer(now: Instant): void {
+    const policy = this.#policy;
+    const seed = this.#seed;
+    const plain = (level: number): Balancer => balancerByName(policy, { seed: seed + level });
+    this.#balancer = this.#layered ? byPriority({ seed, panicBelow: this.#panicBelow, level: plain }) : plain(0);
     this.#rebuild();
     for (const live of this.#live) {
       for (let count = 0; count < live.inFlight; count++) this.#balancer.started(live.index, now);

@@ -72,6 +72,9 @@ const endpointFamilies: readonly EndpointFamily[] = [
     live.inFlightSeconds(now),
   ),
   simple('healthy', 'gauge', '1: fit for traffic.', (live) => (live.healthy ? 1 : 0)),
+  simple('ejected', 'gauge', '1: taken out for what it answered.', (live) => (live.ejected ? 1 : 0)),
+  simple('ejections_total', 'counter', 'Times it was taken out.', (live) => live.ejections),
+  simple('spared_total', 'counter', 'Times it was not, because too many others were out.', (live) => live.spared),
   simple('connections', 'gauge', 'Connections to the endpoint.', (live) => live.connections),
   simple('idle_connections', 'gauge', 'Of them, those that wait in the pool.', (live) => live.pool.size),
   {

@@ -25,22 +25,28 @@
 //
 // Hot: begin, requestBody, requestEnd, flushRequest, answerHead, answerBody, answerEnd, finishAnswer.
 
-import { after, assert, type Duration, type Instant, ns, seconds } from '../base.ts';
-import { backOff, isIdempotent, mayRepeat } from '../policy.ts';
+import { after, assert, type Duration, type Instant, ms, ns, seconds } from '../base.ts';
+import { backOff, deadlineOf, forwarded, isIdempotent, mayRepeat } from '../policy.ts';
 import { lastChunk, type RequestHead, type ResponseHead, type WireError } from '../wire.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { type BodyFraming, writeInformation, writeRequestHead, writeResponseHead } from './heads.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
+import { timeGiven, TimeLeftLines } from './time-left.ts';
 import { Timeout } from './timeouts.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { type WayOut, waysOut } from './ways-out.ts';
+
+/** How an attempt ended, as its endpoint is judged by it: one that was broken off on our side of it says nothing. */
+type AttemptEnd = 'answered' | 'failed' | 'broken-off';
 
 export type Phase = 'idle' | 'connecting' | 'waiting' | 'sending' | 'answering' | 'tunnel' | 'discarding';
 
 /** A kept connection this young may carry a request that cannot be repeated. */
 const freshIdle = seconds(1);
+/** What the answer needs to come back to us and to be passed on, taken off the time that the endpoint is told it has. */
+const wayBack = ms(1);
 /** A larger piece of a body is written as it is; a smaller one is worth copying, to be sent together with what is around it. */
 const copiedPieceMax = 16 * 1024;
 /** A body up to this size is read and thrown away so that the connection can go on; with a larger one it is closed. */
@@ -69,6 +75,9 @@ export class Exchange {
   firstByteAfter: Duration | undefined;
   answerComplete = false;
 
+  /** The instant by which the answer must be complete. */
+  #doneBy: Instant;
+  #timeLeft: TimeLeftLines | undefined;
   #upstream: UpstreamConnection | undefined;
   readonly #tried: LiveEndpoint[] = [];
   #attemptedAt: Instant;
@@ -93,6 +102,7 @@ export class Exchange {
     this.client = client;
     this.startedAt = plane.engine.now();
     this.#attemptedAt = this.startedAt;
+    this.#doneBy = this.startedAt;
     this.#deadline = new Timeout((now) => this.#deadlinePassed(now));
     this.#backOff = new Timeout((now) => this.#attemptAgain(now));
   }
@@ -121,24 +131,29 @@ export class Exchange {
     this.#plane.requestBegan(now);
     this.phase = 'connecting';
 
-    const refusal = this.#refusal(head);
+    const { config } = this.#plane;
+    this.#doneBy = deadlineOf(now, config.timeout, config.deadline === 'ignore' ? undefined : timeGiven(head));
+    const refusal = this.#refusal(head, now);
     if (refusal !== undefined) return this.#answerLocally(refusal, now);
 
     const sent = this.#plane.borrowBytes();
     this.#sent = sent;
     this.#replayable = true;
     const fallbackHost = this.#plane.fallbackHost;
-    writeRequestHead(sent, head, this.#requestFraming, this.#upgrade, this.client.address, fallbackHost);
+    if (config.deadline === 'forward') this.#timeLeft ??= new TimeLeftLines();
+    const { address } = this.client;
+    writeRequestHead(sent, head, this.#requestFraming, this.#upgrade, address, fallbackHost, this.#timeLeft);
     this.#plane.budget.deposit(now);
-    this.#plane.timeouts.set(this.#deadline, after(now, this.#plane.config.timeout));
+    this.#plane.timeouts.set(this.#deadline, this.#doneBy);
     this.#attempt(now);
   }
 
-  #refusal(head: RequestHead): WayOut | undefined {
+  #refusal(head: RequestHead, now: Instant): WayOut | undefined {
     // A tunnel to anywhere is a forward proxy's business, and TRACE shows a client's cookies to a script.
     if (head.method === 'CONNECT' || head.method === 'TRACE') return waysOut.notSupported;
     if (this.#plane.inFlight > this.#plane.config.limits.requestsMax) return waysOut.overflow;
-    return undefined;
+    // Whoever asked has given up by now: work for it would be in vain.
+    return this.#doneBy <= now ? waysOut.timedOut : undefined;
   }
 
   // ── 2 pick, connect ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,12 +168,12 @@ export class Exchange {
     const idleMax = this.#repeatable ? this.#plane.config.limits.upstreamIdleTimeout : freshIdle;
     const kept = endpoint.pool.take(idleMax, now);
     if (kept === undefined) this.#connect(endpoint, now);
-    else this.#carriedBy(kept);
+    else this.#carriedBy(kept, now);
   }
 
   #connect(endpoint: LiveEndpoint, now: Instant): void {
     if (endpoint.connections >= this.#plane.config.limits.connectionsPerEndpointMax) {
-      this.#attemptEnded(true, now);
+      this.#attemptEnded('broken-off', now);
       return this.#answerLocally(waysOut.overflow, now);
     }
     this.phase = 'connecting';
@@ -169,12 +184,13 @@ export class Exchange {
   /** The connection that was asked for is there. */
   connected(connection: UpstreamConnection, now: Instant): void {
     assert(this.phase === 'connecting', 'a connection opens for an exchange that waits for it');
-    this.#carriedBy(connection);
+    this.#carriedBy(connection, now);
     this.flushRequest();
     if (!this.#requestComplete) this.client.release(now);
   }
 
-  #carriedBy(connection: UpstreamConnection): void {
+  #carriedBy(connection: UpstreamConnection, now: Instant): void {
+    if (this.#sent !== undefined) this.#timeLeft?.stamp(this.#sent.array, forwarded(this.#doneBy, now, wayBack));
     this.#upstream = connection;
     connection.carry(this, this.method, this.#upgrade !== undefined);
     this.phase = 'sending';
@@ -289,7 +305,7 @@ export class Exchange {
     const upstream = this.#upstream;
     assert(upstream !== undefined, 'an answer comes over a connection');
     this.#upstream = undefined;
-    this.#attemptEnded(this.status < 500, now);
+    this.#attemptEnded(this.status < 500 ? 'answered' : 'failed', now);
     if (this.#upstreamKeepAlive && this.#requestComplete) upstream.rest(now);
     else upstream.discard();
     this.#leave(waysOut.answered, now);
@@ -342,7 +358,7 @@ export class Exchange {
       return;
     }
     const tunnelled = this.phase === 'tunnel';
-    this.#dropUpstream(true, now);
+    this.#dropUpstream('broken-off', now);
     this.#leave(tunnelled ? waysOut.tunnelled : waysOut.clientGone, now);
   }
 
@@ -360,7 +376,7 @@ export class Exchange {
       this.phase = 'idle';
       return this.client.closeAfterAnswer(now);
     }
-    this.#dropUpstream(true, now);
+    this.#dropUpstream('broken-off', now);
     this.#answerLocally(waysOut.badRequest, now, error.status, error.message);
   }
 
@@ -373,7 +389,7 @@ export class Exchange {
     }
     this.#requestComplete = false;
     this.#discardable = false;
-    this.#dropUpstream(true, now);
+    this.#dropUpstream('broken-off', now);
     this.#answerLocally(waysOut.slowRequest, now);
   }
 
@@ -383,10 +399,11 @@ export class Exchange {
       case 'discarding':
         return;
       case 'tunnel':
-        this.#dropUpstream(true, now);
+        this.#dropUpstream('broken-off', now);
         this.#leave(waysOut.tunnelled, now);
         return this.client.destroy();
       case 'answering':
+        if (this.client.behind) return this.#cutOff(waysOut.slowClient, now);
         this.endpoint?.count('timeout');
         return this.#cutOff(waysOut.cutOffLate, now);
       case 'connecting':
@@ -395,7 +412,7 @@ export class Exchange {
         // Whoever still owes us the body is the one who is late.
         if (!this.#requestComplete && !this.client.held) return this.slowRequest(now);
         if (this.#upstream !== undefined) this.endpoint?.count('timeout');
-        this.#dropUpstream(false, now);
+        this.#dropUpstream('failed', now);
         return this.#answerLocally(waysOut.timedOut, now);
     }
   }
@@ -406,7 +423,7 @@ export class Exchange {
     const { endpoint } = this;
     assert(endpoint !== undefined, 'a connection belongs to an endpoint');
     if (this.phase === 'tunnel') {
-      this.#dropUpstream(true, now);
+      this.#dropUpstream('broken-off', now);
       this.#leave(waysOut.tunnelled, now);
       return this.client.closeAfterAnswer(now);
     }
@@ -430,7 +447,7 @@ export class Exchange {
       return this.#connect(endpoint, now);
     }
     endpoint.count(kind);
-    this.#dropUpstream(false, now);
+    this.#dropUpstream('failed', now);
     const allowed = repeat !== 'no' && this.attempts <= this.#plane.config.retries;
     if (allowed && this.#plane.budget.withdraw(now)) return this.#retry(endpoint, now);
     this.#answerLocally(wayOutOf(connecting, kind), now);
@@ -455,24 +472,25 @@ export class Exchange {
   }
 
   /** Ends the attempt, if there is one, and closes its connection. */
-  #dropUpstream(ok: boolean, now: Instant): void {
+  #dropUpstream(end: AttemptEnd, now: Instant): void {
     const upstream = this.#upstream;
     this.#upstream = undefined;
     if (upstream === undefined) return;
-    this.#attemptEnded(ok, now);
+    this.#attemptEnded(end, now);
     upstream.discard();
   }
 
-  #attemptEnded(ok: boolean, now: Instant): void {
+  #attemptEnded(end: AttemptEnd, now: Instant): void {
     assert(this.endpoint !== undefined, 'an attempt has an endpoint');
-    this.#outcome.ok = ok;
+    this.#outcome.ok = end !== 'failed';
     this.#outcome.latency = ns(now - this.#attemptedAt);
     this.#plane.fleet.finished(this.endpoint, this.#outcome, now);
+    if (end !== 'broken-off') this.#plane.outliers?.observe(this.endpoint, this.#outcome, now);
   }
 
   /** The client has a part of the answer: it must not take it for the whole, so its connection is broken. */
   #cutOff(way: WayOut, now: Instant): void {
-    this.#dropUpstream(false, now);
+    this.#dropUpstream(way.side === 'client' ? 'broken-off' : 'failed', now);
     this.#leave(way, now);
     this.client.destroy();
   }

@@ -59,6 +59,7 @@ class Gateway implements RunningGateway {
     if (config.admin !== undefined) this.#admin = await startAdmin(config.admin, this.#plane, this);
     this.#listener = await engine.listen(config.listen, (socket) => this.#plane.accept(socket));
     this.#health?.follow();
+    this.#plane.outliers?.follow();
   }
 
   get port(): number {
@@ -72,6 +73,7 @@ class Gateway implements RunningGateway {
   setEndpoints(endpoints: readonly Endpoint[]): void {
     this.#plane.fleet.replace(endpoints, this.#plane.engine.now());
     this.#health?.follow();
+    this.#plane.outliers?.follow();
   }
 
   setPolicy(policy: BalancerName, seed?: number): void {
@@ -105,6 +107,7 @@ class Gateway implements RunningGateway {
 
   async close(): Promise<void> {
     this.#health?.end();
+    this.#plane.outliers?.end();
     await this.#listener?.close();
     this.#listener = undefined;
     for (const client of this.#plane.clients) client.destroy();

@@ -36,6 +36,7 @@ export const waysOut = {
   slowRequest: way('slow-request', 408, 'SI', 'client', 'the request did not arrive in time'),
   notSupported: way('not-supported', 501, 'DPE', 'client', 'this gateway does not do what the request asks'),
   clientGone: way('client-gone', undefined, 'DC', 'client', 'the client left before the answer'),
+  slowClient: way('slow-client', undefined, 'DT', 'client', 'the client did not take the answer in time'),
 
   overflow: way('overflow', 503, 'UO', 'gateway', 'too many requests at once'),
   noHealthyEndpoint: way('no-healthy-endpoint', 503, 'UH', 'upstream', 'no endpoint is fit for traffic'),
