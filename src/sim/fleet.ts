@@ -3,7 +3,7 @@
 //
 // Chance: each station draws its service times from a stream of its own name, so that one more shifts nobody else's draws.
 
-import { assert, dice, ns, unreachable } from '../base.ts';
+import { assert, type Dice, dice, ns, unreachable } from '../base.ts';
 import { type Call, type FaultKind, sampler, type Scenario, type Service } from '../scenario.ts';
 import { Station, type StationDuties } from './station.ts';
 
@@ -109,7 +109,9 @@ export class Fleet {
   #newStation(site: Site, place: number, now: number): Station {
     const id = `${site.name}-${place + 1}`;
     const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, coldStart } = site.service;
-    const failures = dice(this.#seed, `failures/${id}`);
+    // Made when it is first needed: a large fleet in which nobody fails does without.
+    let failures: Dice | undefined;
+    const drawFailure = (): number => (failures ??= dice(this.#seed, `failures/${id}`)).next();
     const settings = {
       id,
       index: this.#stations.length,
@@ -124,7 +126,7 @@ export class Fleet {
       calls: site.calls.length,
       coldStart,
       startedAt: now === 0 ? -Infinity : now,
-      drawFailure: () => failures.next(),
+      drawFailure,
     };
     return new Station(settings, this.#duties);
   }

@@ -7,6 +7,7 @@ import { assert, type Duration, instantAt, ns } from '../base.ts';
 import type { Balancer, PickOutcome, RetryBudget } from '../policy.ts';
 import { Level, type LevelSpan } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
+import { grownInts, grownTimes } from './jobs.ts';
 import type { Station } from './station.ts';
 
 export interface GateSettings {
@@ -45,7 +46,10 @@ export class Gate {
   #healthy: boolean[] = [];
   #version = 0;
   /** In flight at each endpoint as this gate sees it, and the area under it: what is left to go by when a replica is silent. */
-  #levels: Level[] = [];
+  #inside = new Int32Array(0);
+  #areas = new Float64Array(0);
+  #changedAt = new Float64Array(0);
+  #cutsAt = new Float64Array(0);
   readonly #outcome: Open<PickOutcome> = { ok: true, latency: ns(0) };
 
   constructor(settings: GateSettings, now: number) {
@@ -73,10 +77,12 @@ export class Gate {
   /** Takes a list of stations that begins with the present one. */
   setStations(stations: readonly Station[], now: number): void {
     assert(stations.length >= this.#stations.length, 'replicas are added, never taken away');
-    for (let index = this.#stations.length; index < stations.length; index++) {
-      this.#healthy.push(true);
-      this.#levels.push(new Level(0, instantAt(now)));
-    }
+    for (let index = this.#stations.length; index < stations.length; index++) this.#healthy.push(true);
+    this.#inside = grownInts(this.#inside, stations.length);
+    this.#areas = grownTimes(this.#areas, stations.length);
+    const known = this.#changedAt.length;
+    this.#changedAt = grownTimes(this.#changedAt, stations.length).fill(now, known);
+    this.#cutsAt = grownTimes(this.#cutsAt, stations.length).fill(now, known);
     this.#stations = stations;
     this.#rebuild();
   }
@@ -108,23 +114,33 @@ export class Gate {
   }
 
   started(endpoint: number, now: number): void {
-    const at = instantAt(now);
-    this.#levels[endpoint]?.change(1, at);
-    this.#balancer.started(endpoint, at);
+    this.#change(endpoint, 1, now);
+    this.#balancer.started(endpoint, instantAt(now));
   }
 
   finished(endpoint: number, ok: boolean, latency: Duration, now: number): void {
-    const at = instantAt(now);
-    this.#levels[endpoint]?.change(-1, at);
+    this.#change(endpoint, -1, now);
     this.#outcome.ok = ok;
     this.#outcome.latency = latency;
-    this.#balancer.finished(endpoint, this.#outcome, at);
+    this.#balancer.finished(endpoint, this.#outcome, instantAt(now));
+  }
+
+  #change(endpoint: number, by: number, now: number): void {
+    const inside = this.#inside[endpoint] ?? 0;
+    this.#areas[endpoint] = (this.#areas[endpoint] ?? 0) + inside * (now - (this.#changedAt[endpoint] ?? now));
+    this.#changedAt[endpoint] = now;
+    this.#inside[endpoint] = inside + by;
   }
 
   /** Mean in flight at an endpoint since the last cut, as seen from here. */
   cutEndpoint(endpoint: number, now: number): number | undefined {
-    const level = this.#levels[endpoint];
-    return level === undefined ? undefined : cutLevel(level, now).mean;
+    if (endpoint >= this.#inside.length) return undefined;
+    this.#change(endpoint, 0, now);
+    const area = this.#areas[endpoint] ?? 0;
+    const span = now - (this.#cutsAt[endpoint] ?? 0);
+    this.#areas[endpoint] = 0;
+    this.#cutsAt[endpoint] = now;
+    return span === 0 ? (this.#inside[endpoint] ?? 0) : area / span;
   }
 
   failed(kind: string): void {

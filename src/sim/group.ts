@@ -54,8 +54,8 @@ export class Group {
   readonly recent = new Tally();
   /** What came due in the judged part. */
   readonly measured = new Tally();
-  /** Answers in the present second, by station. */
-  readonly answeredBy = new Map<number, number>();
+  /** Answers in the present second, by the station's number. */
+  #answeredBy = new Int32Array(0);
   /** Arrivals so far, in an open group. */
   arrivals = 0;
 
@@ -77,6 +77,23 @@ export class Group {
   }
 
   answered(station: number): void {
-    this.answeredBy.set(station, (this.answeredBy.get(station) ?? 0) + 1);
+    if (station >= this.#answeredBy.length) this.#grow(station);
+    this.#answeredBy[station] = (this.#answeredBy[station] ?? 0) + 1;
+  }
+
+  /** Who has answered how often since it was last asked, in the order of the stations. */
+  takeAnswered(): readonly (readonly [number, number])[] {
+    const taken: [number, number][] = [];
+    this.#answeredBy.forEach((count, station) => {
+      if (count > 0) taken.push([station, count]);
+    });
+    this.#answeredBy.fill(0);
+    return taken;
+  }
+
+  #grow(station: number): void {
+    const grown = new Int32Array(Math.max(16, 2 * (station + 1)));
+    grown.set(this.#answeredBy);
+    this.#answeredBy = grown;
   }
 }

@@ -56,6 +56,17 @@ export interface StationDuties {
   makeCall(job: number, station: Station): void;
 }
 
+/** Places in a station's sums. */
+const sums = {
+  settledAt: 0,
+  inFlightArea: 1,
+  busyArea: 2,
+  waitingArea: 3,
+  service: 4,
+  sojourns: 5,
+  arrivals: 6,
+} as const;
+
 export class Station {
   readonly id: string;
   readonly index: number;
@@ -71,19 +82,13 @@ export class Station {
   waiting = 0;
 
   // Totals since the beginning; whoever reads takes differences. Times in nanoseconds.
-  inFlightArea = 0;
-  busyArea = 0;
-  waitingArea = 0;
   started = 0;
-  serviceSum = 0;
   serviceCount = 0;
   cpuSum = 0;
   readonly cpu: CpuQuota;
-  /** Sum of the sojourns of what has left, and of the arrival times of what is here. */
-  sojournSum = 0;
-  arrivalSum = 0;
 
-  #settledAt = 0;
+  /** See `sums`: one cache line instead of seven numbers all over the heap, which is what a large fleet waits for. */
+  readonly #sums = new Float64Array(8);
   #coldFrom: number;
   /** A share of the requests is answered with an error after so long. */
   #failing: { readonly share: number; readonly after: number } | undefined;
@@ -108,6 +113,36 @@ export class Station {
     this.cpu = new CpuQuota(settings.cpuQuota);
   }
 
+  get inFlightArea(): number {
+    return this.#sums[sums.inFlightArea] ?? 0;
+  }
+
+  get busyArea(): number {
+    return this.#sums[sums.busyArea] ?? 0;
+  }
+
+  get waitingArea(): number {
+    return this.#sums[sums.waitingArea] ?? 0;
+  }
+
+  get serviceSum(): number {
+    return this.#sums[sums.service] ?? 0;
+  }
+
+  /** Sum of the sojourns of what has left. */
+  get sojournSum(): number {
+    return this.#sums[sums.sojourns] ?? 0;
+  }
+
+  /** Sum of the arrival times of what is here. */
+  get arrivalSum(): number {
+    return this.#sums[sums.arrivals] ?? 0;
+  }
+
+  #add(place: number, amount: number): void {
+    this.#sums[place] = (this.#sums[place] ?? 0) + amount;
+  }
+
   get frozen(): boolean {
     return this.#stopped || this.#pauses > 0;
   }
@@ -118,11 +153,12 @@ export class Station {
 
   /** Brings the areas up to `now`. */
   settle(now: number): void {
-    const span = now - this.#settledAt;
-    this.inFlightArea += this.inFlight * span;
-    this.busyArea += this.busy * span;
-    this.waitingArea += this.waiting * span;
-    this.#settledAt = now;
+    const all = this.#sums;
+    const span = now - (all[sums.settledAt] ?? 0);
+    all[sums.inFlightArea] = (all[sums.inFlightArea] ?? 0) + this.inFlight * span;
+    all[sums.busyArea] = (all[sums.busyArea] ?? 0) + this.busy * span;
+    all[sums.waitingArea] = (all[sums.waitingArea] ?? 0) + this.waiting * span;
+    all[sums.settledAt] = now;
   }
 
   arrive(job: number, now: number): void {
@@ -173,14 +209,14 @@ export class Station {
 
   #enter(now: number): void {
     this.inFlight += 1;
-    this.arrivalSum += now;
+    this.#add(sums.arrivals, now);
   }
 
   #leave(job: number, now: number): void {
     const arrivedAt = this.#duties.jobs.arrivedAt[job] ?? 0;
     this.inFlight -= 1;
-    this.arrivalSum -= arrivedAt;
-    this.sojournSum += now - arrivedAt;
+    this.#add(sums.arrivals, -arrivedAt);
+    this.#add(sums.sojourns, now - arrivedAt);
   }
 
   #begin(job: number, now: number): void {
@@ -269,7 +305,7 @@ export class Station {
     this.busy -= 1;
     this.#leave(job, now);
     if (jobs.purpose[job] !== purposes.check) {
-      this.serviceSum += now - (jobs.startedAt[job] ?? 0);
+      this.#add(sums.service, now - (jobs.startedAt[job] ?? 0));
       this.serviceCount += 1;
     }
     this.#takeNext(now);

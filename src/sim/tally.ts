@@ -61,7 +61,8 @@ export class Tally {
 export class ReplicaTally {
   /** Whole answers. */
   finished = 0;
-  readonly errors = new Map<string, number>();
+  /** Undefined until there is one. */
+  errors: Map<string, number> | undefined;
   /** Undefined in a large fleet: a histogram is 32 KB, and nobody reads ten thousand of them. */
   readonly latency: Histogram | undefined;
 
@@ -72,11 +73,11 @@ export class ReplicaTally {
   answer(ok: boolean, latency: number): void {
     this.finished += 1;
     this.latency?.record(ns(latency));
-    if (!ok) count(this.errors, 'status-5xx');
+    if (!ok) this.failure('status-5xx');
   }
 
   failure(kind: string): void {
-    count(this.errors, kind);
+    count((this.errors ??= new Map()), kind);
   }
 
   /** A request that this replica had, as a lower bound. */
@@ -86,7 +87,7 @@ export class ReplicaTally {
 
   clear(): void {
     this.finished = 0;
-    this.errors.clear();
+    this.errors?.clear();
     if (this.latency !== undefined && !isEmpty(this.latency)) this.latency.clear();
   }
 }

@@ -14,14 +14,17 @@ const firstCapacity = 64;
 export class Thoughts {
   readonly #ended: (user: number, now: number) => void;
   readonly #arm: (at: number) => void;
-  #ends = new Float64Array(firstCapacity);
-  #users = new Int32Array(firstCapacity);
+  #ends: Float64Array<ArrayBuffer>;
+  #users: Int32Array<ArrayBuffer>;
   #head = 0;
   #count = 0;
   #armed = false;
 
-  /** `arm` schedules the one event that leads to `pass`; `ended` hears of each user whose thought is over. */
-  constructor(ended: (user: number, now: number) => void, arm: (at: number) => void) {
+  /** Room for `users` from the start: what grows by doubling is there twice for a while. `arm` schedules the one event that leads to `pass`; `ended` hears of each user whose thought is over. */
+  constructor(users: number, ended: (user: number, now: number) => void, arm: (at: number) => void) {
+    const capacity = 2 ** Math.ceil(Math.log2(Math.max(firstCapacity, users)));
+    this.#ends = new Float64Array(capacity);
+    this.#users = new Int32Array(capacity);
     this.#ended = ended;
     this.#arm = arm;
   }

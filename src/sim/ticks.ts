@@ -95,11 +95,9 @@ export class Ticker {
   }
 
   #client(group: Group): ClientTick {
-    const { recent, answeredBy } = group;
+    const { recent } = group;
     const inFlight = cutLevel(group.inFlight, this.#world.now);
     const latency = quantilesOf(recent.latency);
-    // In the order of the stations, whoever happened to answer first.
-    const order = [...answeredBy].toSorted(([one], [other]) => one - other);
     const tick: ClientTick = {
       group: group.name,
       planned: recent.planned,
@@ -112,11 +110,10 @@ export class Ticker {
       ...(latency === undefined ? {} : { latency }),
       lag: { count: recent.planned, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0 },
       answered_by: Object.fromEntries(
-        order.map(([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count]),
+        group.takeAnswered().map(([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count]),
       ),
     };
     recent.clear();
-    answeredBy.clear();
     return tick;
   }
 

@@ -219,7 +219,7 @@ export class World implements StationDuties {
       }
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
-      const thoughts = demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts() : undefined;
+      const thoughts = demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts(demand.users) : undefined;
       const retry = this.#asking(clients, setting.phase);
       const { measureFrom } = setting;
       return new Group(
@@ -250,9 +250,10 @@ export class World implements StationDuties {
     };
   }
 
-  #newThoughts(): Thoughts {
+  #newThoughts(users: number): Thoughts {
     const index = this.#thinking.length;
     const thoughts = new Thoughts(
+      users,
       (user, now) => this.#thought(user, now),
       (at) => this.#kernel.schedule(at, kinds.thoughts, index),
     );
