@@ -74,7 +74,7 @@ export class ImaginedEngine implements Engine {
 
   /** The process stands still: nothing is called back until `to`, then everything at once. */
   stall(to: Instant): void {
-    this.#now = to;
+    if (to > this.#now) this.#now = to;
   }
 
   close(): Promise<void> {
