@@ -21,6 +21,8 @@ export interface DossierReading {
 }
 
 const headLength = 65_536;
+const newline = 10;
+const carriageReturn = 13;
 /** Below this nobody is sure enough. */
 const confidenceMin = 0.3;
 
@@ -82,22 +84,28 @@ function readFile(file: OpenedFile, format: Format, hints: Hints): FileFacts {
   return { ...facts, remarks: sink.remarks.map((remark) => `${file.name}: ${remark}`) };
 }
 
-/** One line after the other, without cutting the text into an array of them. */
+/** One line after the other, from bytes: a reader that takes them makes a string of none. */
 function readLines(format: LineFormat, file: OpenedFile, sink: Sink): void {
   const reader = format.open(sink, file.head);
-  const { text } = file;
+  const bytes = Buffer.from(file.text);
   let number = 0;
-  for (let at = 0; at < text.length;) {
-    const found = text.indexOf('\n', at);
-    const end = found === -1 ? text.length : found;
+  let taken = 0;
+  for (let at = 0; at < bytes.length;) {
+    const found = bytes.indexOf(newline, at);
+    const next = found === -1 ? bytes.length : found;
+    const end = next > at && bytes[next - 1] === carriageReturn ? next - 1 : next;
     number += 1;
-    const line = text.slice(at, end > at && text.charCodeAt(end - 1) === 13 ? end - 1 : end);
-    if (line !== '') {
-      if (reader.line(line, number)) sink.understood();
-      else sink.foreign(number, line);
+    if (end > at) {
+      if (reader.take?.(bytes, at, end) === true) taken += 1;
+      else {
+        const line = bytes.toString('utf8', at, end);
+        if (reader.line(line, number)) sink.understood();
+        else sink.foreign(number, line);
+      }
     }
-    at = end + 1;
+    at = next + 1;
   }
+  sink.understood(taken);
   reader.end?.();
 }
 

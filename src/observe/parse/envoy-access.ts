@@ -6,8 +6,10 @@
 // The time is when the request began; durations are milliseconds; `-` is unset. Envoy's own answers (503 UO, 504 UT) have no
 // service time: the upstream said nothing.
 
+import { FastLines } from './fast-lines.ts';
 import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
+import type { Program, Step } from './line-program.ts';
 import { withoutQuery } from './access-row.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Sink } from './sink.ts';
@@ -24,23 +26,72 @@ export const envoyAccess: LineFormat = {
   open: envoyAccessReader,
 };
 
-function envoyAccessReader(sink: Sink): LineReader {
+function envoyAccessReader(sink: Sink, head: string): LineReader {
   const table = sink.requests(program);
   const row = blankRow();
+  const fast = new FastLines([defaultForm, istioForm], table, head, readLine);
+  table.stepMs = leadingInstant(/\[([^\]]+)\]/.exec(head)?.[1] ?? '')?.stepMs ?? 1;
   return {
+    take: (bytes, from, to) => fast.take(bytes, from, to),
     line(text) {
-      const found = line.exec(text);
-      const began = leadingInstant(found?.[1] ?? '');
-      if (found === null || began === undefined) return false;
-      table.stepMs = began.stepMs;
-      if (!table.wants()) return true;
-      clearRow(row);
-      row.startMs = began.ms;
-      fill(row, found);
-      table.add(row);
+      if (!readLine(text, row)) return false;
+      if (table.wants()) table.add(row);
       return true;
     },
   };
+}
+
+const beginning = [
+  { place: 'iso-time', before: '] "' },
+  { place: 'request', before: '" ' },
+  { place: 'status', before: ' ' },
+  { place: 'flag', before: ' ' },
+] as const satisfies readonly Step[];
+const middle = [
+  { place: 'skip', before: ' ' },
+  { place: 'skip', before: ' ' },
+  { place: 'seconds', before: ' ', perSecond: 1000 },
+  { place: 'upstream-seconds', before: ' "', perSecond: 1000 },
+  { place: 'client', before: '" "' },
+  { place: 'skip', before: '" "' },
+  { place: 'skip', before: '" "' },
+  { place: 'service', before: '" "' },
+] as const satisfies readonly Step[];
+
+const defaultForm: Program = {
+  prefix: '[',
+  steps: [...beginning, ...middle, { place: 'replica', before: '"' }],
+  rest: 'nothing',
+  timesAreEnds: false,
+  statusIsUpstreams: true,
+};
+
+const istioForm: Program = {
+  ...defaultForm,
+  steps: [
+    ...beginning,
+    { place: 'skip', before: ' ' },
+    { place: 'skip', before: ' "' },
+    { place: 'skip', before: '" ' },
+    ...middle,
+    { place: 'replica', before: '" ' },
+    { place: 'service', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'client-with-port', before: ' ' },
+  ],
+  rest: 'anything',
+};
+
+/** Fills the row from a line; whether it is one of ours. */
+function readLine(text: string, row: RequestRow): boolean {
+  const found = line.exec(text);
+  const began = leadingInstant(found?.[1] ?? '');
+  if (found === null || began === undefined) return false;
+  clearRow(row);
+  row.startMs = began.ms;
+  fill(row, found);
+  return true;
 }
 
 function fill(row: RequestRow, found: RegExpExecArray): void {

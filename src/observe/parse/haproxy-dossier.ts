@@ -3,12 +3,13 @@
 // Syslog writes no year before a notice; it is taken from the requests around it. Timers of −1 were never reached, so the
 // columns say nothing there: a server that was never connected to has no response time.
 
-import type { LineFormat, LineReader } from './format.ts';
-import { shareOfLines } from './format.ts';
+import { FastLines } from './fast-lines.ts';
+import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { parseHaproxyLine } from './haproxy-log.ts';
 import { parseHaproxyNotice } from './haproxy-notices.ts';
 import { leadingInstant, someInstant } from './instants.ts';
-import { blankRow, clearRow } from './request-table.ts';
+import { bytesOf, type Program } from './line-program.ts';
+import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Sink } from './sink.ts';
 
 const program = 'haproxy';
@@ -27,34 +28,67 @@ export const haproxyLog: LineFormat = {
     const ours = requests + notices;
     return ours === 0 ? 0 : Math.min(1, 0.5 + ours / 2);
   },
-  open: (sink, head) => haproxyLogReader(sink, someInstant(head)),
+  open: haproxyLogReader,
 };
 
-function haproxyLogReader(sink: Sink, firstMs: number | undefined): LineReader {
+/** The HTTP form from the client on; what stands before is syslog's. */
+const httpForm: Program = {
+  prefix: '',
+  steps: [
+    { place: 'client-with-port', before: ' [' },
+    { place: 'common-time', before: '] ' },
+    { place: 'skip', before: ' ' },
+    { place: 'service', before: '/' },
+    { place: 'server', before: ' ' },
+    { place: 'skip', before: '/' },
+    { place: 'queue-seconds', before: '/', perSecond: 1000 },
+    { place: 'connect-seconds', before: '/', perSecond: 1000 },
+    { place: 'upstream-seconds', before: '/', perSecond: 1000 },
+    { place: 'seconds', before: ' ', perSecond: 1000 },
+    { place: 'status', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'flag', before: ' ' },
+    { place: 'skip', before: '/' },
+    { place: 'skip', before: '/' },
+    { place: 'skip', before: '/' },
+    { place: 'skip', before: '/' },
+    { place: 'retries', before: ' ' },
+    { place: 'skip', before: '/' },
+    { place: 'skip', before: ' ' },
+    { place: 'last-request', before: '' },
+  ],
+  rest: 'nothing',
+  timesAreEnds: false,
+  statusIsUpstreams: true,
+};
+
+function haproxyLogReader(sink: Sink, head: string): LineReader {
   const table = sink.requests(program);
   const row = blankRow();
-  let lastMs = firstMs;
+  const heads = head
+    .split('\n')
+    .map((line) => line.slice(clientIn(bytesOf(line), 0, line.length)))
+    .join('\n');
+  const fast = new FastLines([httpForm], table, heads, readRequest);
+  let lastMs = someInstant(head);
+  let before = 0;
   return {
+    take(bytes, from, to) {
+      // Syslog's header is as long as it was in the line before, nearly always.
+      const stands = before === 0 || bytes[from + before - 1] === 32;
+      if (!stands || !fast.take(bytes, from + before, to)) {
+        before = clientIn(bytes, from, to) - from;
+        if (!fast.take(bytes, from + before, to)) return false;
+      }
+      lastMs = fast.startMs;
+      return true;
+    },
     line(text, number) {
-      const request = parseHaproxyLine(text);
-      if (request !== undefined) {
-        lastMs = request.startMs;
-        if (!table.wants()) return true;
-        clearRow(row);
-        row.startMs = request.startMs;
-        row.seconds = (request.endMs - request.startMs) / 1000;
-        row.queueSeconds = secondsOf(request.queuedMs);
-        row.connectSeconds = secondsOf(request.connectMs);
-        row.upstreamSeconds = secondsOf(request.responseMs);
-        row.status = request.status;
-        row.upstreamStatus = request.responseMs >= 0 ? request.status : -1;
-        row.attempts = request.attempts;
-        row.replica = request.replica;
-        row.client = addressOf(request.client);
-        row.route = request.route;
-        row.flag = request.termination;
-        row.service = request.service;
-        table.add(row);
+      if (readRequest(text, row)) {
+        lastMs = row.startMs;
+        if (table.wants()) table.add(row);
         return true;
       }
       return tcpRequest(text) || notice(text, number);
@@ -95,6 +129,38 @@ function haproxyLogReader(sink: Sink, firstMs: number | undefined): LineReader {
     }
     return true;
   }
+}
+
+/** Fills the row from a line of the HTTP form; false when it has another. */
+function readRequest(text: string, row: RequestRow): boolean {
+  const request = parseHaproxyLine(text);
+  if (request === undefined) return false;
+  clearRow(row);
+  row.startMs = request.startMs;
+  row.seconds = (request.endMs - request.startMs) / 1000;
+  row.queueSeconds = secondsOf(request.queuedMs);
+  row.connectSeconds = secondsOf(request.connectMs);
+  row.upstreamSeconds = secondsOf(request.responseMs);
+  row.status = request.status;
+  row.upstreamStatus = request.responseMs >= 0 ? request.status : -1;
+  row.attempts = request.attempts;
+  row.replica = request.replica;
+  row.client = addressOf(request.client);
+  row.route = request.route;
+  row.flag = request.termination;
+  row.service = request.service;
+  return true;
+}
+
+/** Where the client stands: before ` [dd/Mon/yyyy:`. The end of the line when there is no such time. Hot. */
+function clientIn(bytes: Uint8Array, from: number, to: number): number {
+  for (let at = from + 1; at + 13 < to; at++) {
+    if (bytes[at] !== 91 || bytes[at + 3] !== 47 || bytes[at + 7] !== 47 || bytes[at + 12] !== 58) continue;
+    let client = at - 1;
+    while (client > from && bytes[client - 1] !== 32) client -= 1;
+    return client;
+  }
+  return to;
 }
 
 function secondsOf(milliseconds: number): number {

@@ -70,6 +70,19 @@ export function clearRow(row: RequestRow): void {
   row.worker = undefined;
 }
 
+/** Where each number of a row stands among the numbers of `addNumbers`. */
+export const cells = {
+  startMs: 0,
+  seconds: 1,
+  upstreamSeconds: 2,
+  queueSeconds: 3,
+  connectSeconds: 4,
+  status: 5,
+  upstreamStatus: 6,
+  attempts: 7,
+} as const;
+export const cellCount = 8;
+
 export class RequestTableBuilder {
   readonly replicas = new Texts();
   readonly clients = new Texts();
@@ -77,6 +90,8 @@ export class RequestTableBuilder {
   readonly flags = new Texts();
   readonly services = new Texts();
   readonly workers = new Texts();
+  /** Names of replicas, once `nameServers` has given them. */
+  readonly #names = new Texts();
   /** How precise the instants are, in milliseconds; a reader sets it when it knows. */
   stepMs = 1;
   readonly #max: number;
@@ -93,7 +108,13 @@ export class RequestTableBuilder {
   #status: Int16Array;
   #upstreamStatus: Int16Array;
   #attempts: Int32Array;
-  #texts: readonly [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+  #replica: Int32Array;
+  #client: Int32Array;
+  #route: Int32Array;
+  #flag: Int32Array;
+  #service: Int32Array;
+  #worker: Int32Array;
+  readonly #scratch = new Float64Array(cellCount);
 
   /** `max`: the most rows that are kept; even, for tests smaller than the default. */
   constructor(max: number = rowsMax) {
@@ -108,7 +129,12 @@ export class RequestTableBuilder {
     this.#status = new Int16Array(this.#room);
     this.#upstreamStatus = new Int16Array(this.#room);
     this.#attempts = new Int32Array(this.#room);
-    this.#texts = sixColumns(this.#room);
+    this.#replica = new Int32Array(this.#room);
+    this.#client = new Int32Array(this.#room);
+    this.#route = new Int32Array(this.#room);
+    this.#flag = new Int32Array(this.#room);
+    this.#service = new Int32Array(this.#room);
+    this.#worker = new Int32Array(this.#room);
   }
 
   get count(): number {
@@ -124,8 +150,17 @@ export class RequestTableBuilder {
 
   /** Takes the request for which `wants` said yes. Hot. */
   add(row: RequestRow): void {
+    const numbers = this.#scratch;
+    numbers[cells.startMs] = row.startMs;
+    numbers[cells.seconds] = row.seconds;
+    numbers[cells.upstreamSeconds] = row.upstreamSeconds;
+    numbers[cells.queueSeconds] = row.queueSeconds;
+    numbers[cells.connectSeconds] = row.connectSeconds;
+    numbers[cells.status] = row.status;
+    numbers[cells.upstreamStatus] = row.upstreamStatus;
+    numbers[cells.attempts] = row.attempts;
     this.addNumbers(
-      row,
+      numbers,
       this.replicas.intern(row.replica),
       this.clients.intern(row.client),
       this.routes.intern(row.route),
@@ -135,9 +170,9 @@ export class RequestTableBuilder {
     );
   }
 
-  /** The same for readers that intern by themselves: the texts of `row` are not looked at. Hot. */
+  /** The same for readers that intern by themselves: numbers by `cells`, texts by their numbers. Hot. */
   addNumbers(
-    row: RequestRow,
+    numbers: Float64Array,
     replica: number,
     client: number,
     route: number,
@@ -147,23 +182,36 @@ export class RequestTableBuilder {
   ): void {
     if (this.#count === this.#room) this.#makeRoom();
     const at = this.#count;
-    this.#startMs[at] = row.startMs;
-    this.#seconds[at] = row.seconds;
-    this.#upstreamSeconds[at] = row.upstreamSeconds;
-    this.#queueSeconds[at] = row.queueSeconds;
-    this.#connectSeconds[at] = row.connectSeconds;
-    this.#status[at] = row.status;
-    this.#upstreamStatus[at] = row.upstreamStatus;
-    this.#attempts[at] = row.attempts;
-    const [replicas, clients, routes, flags, services, workers] = this.#texts;
-    replicas[at] = replica;
-    clients[at] = client;
-    routes[at] = route;
-    flags[at] = flag;
-    services[at] = service;
-    workers[at] = worker;
+    this.#startMs[at] = numbers[cells.startMs] ?? 0;
+    this.#seconds[at] = numbers[cells.seconds] ?? 0;
+    this.#upstreamSeconds[at] = numbers[cells.upstreamSeconds] ?? 0;
+    this.#queueSeconds[at] = numbers[cells.queueSeconds] ?? 0;
+    this.#connectSeconds[at] = numbers[cells.connectSeconds] ?? 0;
+    this.#status[at] = numbers[cells.status] ?? 0;
+    this.#upstreamStatus[at] = numbers[cells.upstreamStatus] ?? 0;
+    this.#attempts[at] = numbers[cells.attempts] ?? 0;
+    this.#replica[at] = replica;
+    this.#client[at] = client;
+    this.#route[at] = route;
+    this.#flag[at] = flag;
+    this.#service[at] = service;
+    this.#worker[at] = worker;
     this.#count = at + 1;
     if (this.#count === this.#max) this.#halve();
+  }
+
+  /** Gives replicas the names, and requests without a service the groups, that a configuration has for addresses. */
+  nameServers(servers: ReadonlyMap<string, { readonly service: string; readonly label: string | undefined }>): void {
+    const known = this.replicas.all.map((replica) => servers.get(replica));
+    if (known.every((server) => server === undefined)) return;
+    const names = this.replicas.all.map((replica, index) => this.#names.intern(known[index]?.label ?? replica));
+    const groups = known.map((server) => this.services.intern(server?.service));
+    for (let row = 0; row < this.#count; row++) {
+      const replica = this.#replica[row] ?? -1;
+      if (replica === -1) continue;
+      this.#replica[row] = names[replica] ?? -1;
+      if (this.#service[row] === -1) this.#service[row] = groups[replica] ?? -1;
+    }
   }
 
   /** What was given as the beginning of each request was its end: moves it back by how long the request took. */
@@ -177,7 +225,6 @@ export class RequestTableBuilder {
   /** The columns, cut to length. The builder is not used afterwards. */
   finish(program: string, origin: Origin): RequestTable {
     const count = this.#count;
-    const [replica, client, route, flag, service, worker] = this.#texts;
     return {
       program,
       origin,
@@ -191,13 +238,13 @@ export class RequestTableBuilder {
       status: this.#status.slice(0, count),
       upstreamStatus: this.#upstreamStatus.slice(0, count),
       attempts: this.#attempts.slice(0, count),
-      replica: replica.slice(0, count),
-      client: client.slice(0, count),
-      route: route.slice(0, count),
-      flag: flag.slice(0, count),
-      service: service.slice(0, count),
-      worker: worker.slice(0, count),
-      replicas: this.replicas.all,
+      replica: this.#replica.slice(0, count),
+      client: this.#client.slice(0, count),
+      route: this.#route.slice(0, count),
+      flag: this.#flag.slice(0, count),
+      service: this.#service.slice(0, count),
+      worker: this.#worker.slice(0, count),
+      replicas: this.#names.all.length > 0 ? this.#names.all : this.replicas.all,
       clients: this.clients.all,
       routes: this.routes.all,
       flags: this.flags.all,
@@ -225,9 +272,12 @@ export class RequestTableBuilder {
     this.#status = grown(new Int16Array(this.#room), this.#status);
     this.#upstreamStatus = grown(new Int16Array(this.#room), this.#upstreamStatus);
     this.#attempts = grown(new Int32Array(this.#room), this.#attempts);
-    const columns = sixColumns(this.#room);
-    for (const [index, column] of columns.entries()) grown(column, this.#texts[index] ?? column);
-    this.#texts = columns;
+    this.#replica = grown(new Int32Array(this.#room), this.#replica);
+    this.#client = grown(new Int32Array(this.#room), this.#client);
+    this.#route = grown(new Int32Array(this.#room), this.#route);
+    this.#flag = grown(new Int32Array(this.#room), this.#flag);
+    this.#service = grown(new Int32Array(this.#room), this.#service);
+    this.#worker = grown(new Int32Array(this.#room), this.#worker);
   }
 
   #columns(): (Float64Array | Int16Array | Int32Array)[] {
@@ -240,14 +290,14 @@ export class RequestTableBuilder {
       this.#status,
       this.#upstreamStatus,
       this.#attempts,
-      ...this.#texts,
+      this.#replica,
+      this.#client,
+      this.#route,
+      this.#flag,
+      this.#service,
+      this.#worker,
     ];
   }
-}
-
-function sixColumns(length: number): readonly [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array] {
-  const column = (): Int32Array => new Int32Array(length);
-  return [column(), column(), column(), column(), column(), column()];
 }
 
 function grown<Column extends Float64Array | Int16Array | Int32Array>(larger: Column, full: Column): Column {

@@ -15,11 +15,21 @@ export class Texts {
     return this.#texts;
   }
 
+  /** Whether no other text gets a number of its own any more. */
+  get isFull(): boolean {
+    return this.#texts.length >= textsMax - 1;
+  }
+
+  /** The number of `(others)`. */
+  get others(): number {
+    return this.#add(others);
+  }
+
   /** The number of this text, −1 for none. Hot: once a column and row. */
   intern(text: string | undefined): number {
     if (text === undefined) return -1;
     const known = this.#numbers.get(text);
-    return known ?? this.#add(this.#texts.length < textsMax - 1 ? detached(text) : others);
+    return known ?? this.#add(this.isFull ? others : detached(text));
   }
 
   #add(text: string): number {
