@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { type Dice, dice } from '../../base.ts';
 import type { Dossier } from '../../record.ts';
-import { type Row, samples, settings, table } from './testing/facts.ts';
+import { events, result, type Row, samples, settings, table } from './testing/facts.ts';
 import { judged } from './testing/judged.ts';
 
 const seeds = 150;
@@ -34,7 +34,7 @@ function healthyFleet(chance: Dice): Partial<Dossier> {
     requests[place] = (requests[place] ?? 0) + 1;
   }
   const policy = ['round-robin', 'least-request', 'random', 'two-choices'][even ? 0 : chance.below(4)];
-  return {
+  const fleet = {
     settings: settings(`
       nginx | upstream app | balance.policy = ${policy}
       nginx | upstream app | upstream.endpoints = ${count}
@@ -50,6 +50,68 @@ function healthyFleet(chance: Dice): Partial<Dossier> {
     `),
     ...(chance.below(2) === 0 ? { samples: scrape(ids, requests, chance) } : {}),
     ...(chance.below(3) > 0 ? { requests: [table('nginx', log(ids, requests, chance))] } : {}),
+  };
+  return chance.below(3) === 0 ? fleet : joined(fleet, herrings(ids, chance));
+}
+
+/** What else lies around: none of it has to do with anything. */
+function herrings(ids: readonly string[], chance: Dice): Partial<Dossier> {
+  const some = <Fact>(facts: readonly Fact[]): Fact[] => facts.filter(() => chance.below(2) === 0);
+  const rate = 100 + chance.below(900);
+  return {
+    samples: samples(
+      some([
+        'net_conntrack_count 41000',
+        'node_load1 2.1',
+        `node_cpu_busy_ratio ${(0.2 + chance.next() * 0.4).toFixed(2)}`,
+        'TcpExtListenOverflows 3 3',
+        `listen_queue ${chance.below(2)}`,
+        'container_cpu_cfs_periods_total{pod=batch-1} 1000 4000',
+        'container_cpu_cfs_throttled_periods_total{pod=batch-1} 10 12',
+        'db_pool_max_connections{pool=main} 40',
+        `db_pool_acquired_connections{pool=main} ${chance.below(25)}`,
+        'kube_pod_container_status_restarts_total{pod=batch-1} 1',
+        ...ids.map((id) => `process_cpu_ratio{pod=${id}} ${(0.3 + chance.next() * 0.1).toFixed(2)}`),
+      ]).join('\n'),
+    ),
+    settings: settings(
+      some([
+        'k8s | deployment app | rollout.pre-stop-sleep = 60',
+        'k8s | deployment app | health.interval = 10',
+        'k8s | deployment app | health.fall = 3',
+        'kernel | sysctl | kernel.somaxconn = 4096',
+        'kernel | sysctl | kernel.conntrack-max = 262144',
+        'app | pool main | pool.size = 40',
+        'app | pool main | pool.acquire-timeout = 5',
+        'app | calls | route.retries = 1',
+        'app | calls | retry.backoff = 0.1',
+        'k8s | deployment app | cpu.limit = 2',
+        'app | server | downstream.keepalive-timeout = 75',
+      ]).join('\n'),
+    ),
+    events: events(some(['3 deploy billing | version 12', '9 scaled batch | 3 -> 4', '14 note | lunch']).join('\n')),
+    results: some([
+      result('k6', {
+        requests: rate * 60,
+        ratePerSecond: rate,
+        plannedRatePerSecond: rate,
+        errors: 0,
+        dropped: 0,
+        users: 20,
+        usersMax: 200,
+        seconds: 60,
+        latency: { mean: 0.03, '0.5': 0.028, '0.95': 0.06, '0.99': 0.08, '1': 0.2 },
+      }),
+    ]),
+  };
+}
+
+function joined(one: Partial<Dossier>, other: Partial<Dossier>): Partial<Dossier> {
+  return {
+    ...one,
+    ...other,
+    samples: [...(one.samples ?? []), ...(other.samples ?? [])],
+    settings: [...(one.settings ?? []), ...(other.settings ?? [])],
   };
 }
 
