@@ -81,6 +81,33 @@ test('a watched value is the same string each time', () => {
   assert.deepEqual(seen, ['api-1', undefined, 'api-2', undefined, 'api-1', undefined]);
 });
 
+test('two watched values that fall on one place in the table are told apart', () => {
+  const seen: (string | undefined)[] = [];
+  const reader = responseReader(
+    { onHead: (head) => seen.push(head.watched(0)), onBody: () => {}, onEnd: () => {} },
+    {},
+    ['x-replica'],
+  );
+  // `Aa` and `BB` have one hash.
+  for (const replica of ['Aa', 'BB', 'Ca', 'Aa', 'BB', 'Ca']) {
+    reader.expect('GET');
+    reader.read(bytes(`HTTP/1.1 200 OK\r\nX-Replica: ${replica}\r\nContent-Length: 0\r\n\r\n`));
+  }
+  assert.deepEqual(seen, ['Aa', 'BB', 'Ca', 'Aa', 'BB', 'Ca']);
+});
+
+test('trailers are an event only when there are some', () => {
+  let events = 0;
+  const reader = responseReader({ onHead: () => {}, onBody: () => {}, onTrailers: () => events++, onEnd: () => {} });
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  reader.expect('GET');
+  reader.expect('GET');
+  reader.read(bytes(`${head}0\r\n\r\n`));
+  assert.equal(events, 0);
+  reader.read(bytes(`${head}0\r\nX: y\r\n\r\n`));
+  assert.equal(events, 1);
+});
+
 test('a thousand different watched values are all told right', () => {
   let latest: string | undefined;
   const reader = responseReader(

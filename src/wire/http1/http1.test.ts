@@ -128,6 +128,10 @@ test('an HTTP/1.1 request names exactly one host', () => {
     = GET / 1.1 | end
     > GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n
     = GET / 1.1 | end
+    > GET / HTTP/1.1\r\nHost: [2001:DB8:aF::127.0.0.1]\r\n\r\n
+    = GET / 1.1 | end
+    > GET / HTTP/1.1\r\nHost: [fe80::g]\r\n\r\n
+    = !bad-host 400
     > GET / HTTP/1.1\r\nHost:\r\n\r\n
     = GET / 1.1 | end
     > GET / HTTP/1.1\r\nHost: a b\r\n\r\n
