@@ -69,11 +69,10 @@ interface Row {
 }
 
 function cellsOf(line: string): string[] {
-  return line
-    .trim()
-    .replace(/^\||\|$/g, '')
-    .split('|')
-    .map((cell) => cell.trim());
+  const trimmed = line.trim();
+  // MySQL draws the outer bars as well; without them a bar at the end stands before an empty cell.
+  const inner = trimmed.startsWith('|') ? trimmed.replaceAll(/^\||\|$/g, '') : trimmed;
+  return inner.split('|').map((cell) => cell.trim());
 }
 
 function columnOf(name: string): string {

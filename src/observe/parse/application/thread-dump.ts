@@ -113,7 +113,8 @@ class Dumps {
   }
 
   #open(name: string, state: string, line: number): void {
-    const pooled = name.replaceAll(/\d+/g, '#').replace(/(?:[- ]#)+$/, '-#');
+    // `http-nio-8080-exec-7`: the last number tells threads apart, one before it pools.
+    const pooled = name.replace(/\d+(?=\D*$)/, '#');
     this.#thread = { pool: pooled, state, line, frames: [] };
     this.#threads.push(this.#thread);
   }

@@ -33,7 +33,7 @@ function heyCsvReader(sink: Sink): LineReader {
       if (!table.wants()) return true;
       clearRow(row);
       row.seconds = seconds;
-      row.connectSeconds = connect;
+      if (connect > 0) row.connectSeconds = connect;
       row.status = status > 0 && status < 1000 ? status : -1;
       table.add(row);
       return true;

@@ -55,7 +55,7 @@ function jmeterReader(sink: Sink, head: string): LineReader {
       row.startMs = at.ms;
       row.seconds = seconds;
       row.status = status >= 0 && status < 1000 ? status : -1;
-      if (connect !== undefined) row.connectSeconds = connect / 1000;
+      if (connect !== undefined && connect > 0) row.connectSeconds = connect / 1000;
       row.route = cell('label') || withoutQuery(cell('URL'));
       // `Thread Group 1-17`: whose thread it was says nothing, whose group does.
       row.client = cell('threadName').replace(/ \d+-\d+$/, '') || undefined;

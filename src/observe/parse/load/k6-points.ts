@@ -129,7 +129,7 @@ class K6Points {
     clearRow(row);
     row.startMs = startMs;
     row.seconds = seconds;
-    row.status = Number.isInteger(status) && status >= 0 && status < 1000 ? status : -1;
+    row.status = Number.isInteger(status) && status > 0 && status < 1000 ? status : -1;
     const target = tagOf(tags, 'name') ?? tagOf(tags, 'url');
     row.route = target === undefined ? undefined : `${tagOf(tags, 'method') ?? ''} ${withoutQuery(target)}`.trim();
     row.client = tagOf(tags, 'scenario');

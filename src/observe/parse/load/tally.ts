@@ -70,9 +70,12 @@ function quantilesOf(histogram: Histogram): Record<string, number> | undefined {
   return found;
 }
 
-/** Tools put addresses into their errors; what is counted is the kind. */
+/** Tools put addresses into their errors; what is counted is the kind: `refused`, `timeout`, `status-503`, … */
 export function errorKind(error: string, status = 0): string {
-  return messageCode(error) ?? (status >= 400 ? `status-${status}` : error.trim().slice(0, 80) || 'failed');
+  const known = messageCode(error);
+  if (known !== undefined) return known;
+  const answered = status >= 400 ? String(status) : /^\s*([45]\d\d)\b/.exec(error)?.[1];
+  return answered === undefined ? 'request-failed' : `status-${answered}`;
 }
 
 function addTo(counts: Map<string, number>, key: string): void {
