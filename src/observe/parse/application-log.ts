@@ -12,6 +12,10 @@ const level = /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|
 const logfmt = /(?:^|\s)(?:time|ts|t)=("[^"]*"|\S+)(?=\s).*\b(?:level|lvl)=(\w+)/;
 const bracketed = /\(((?:[a-z_]+=[\d.]+(?:, |(?=\))))+)\)/i;
 
+/** How long a pool lets one wait, told by those that waited in vain: `HikariPool-1 - Connection is not available, request timed out after 30000ms`. */
+const waited =
+  /(?:(\S*[Pp]ool\S*)(?: - \S+)? - )?(?:connection is not available|(?:acquir|obtain|checkout|borrow)\w*.{0,60}connection).{0,60}timed? ?out.{0,20}\bafter (\d+) ?(ms|s)\b/i;
+
 /** Who was not reached. */
 const peer = /\b(?:dial (?:tcp|udp)|connect(?:ing|ion)? to|lookup)\s+([\w.-]+(?::\d+)?)/i;
 
@@ -56,6 +60,7 @@ function partsOf(line: string): Parts | undefined {
 }
 
 function applicationLogReader(sink: Sink): LineReader {
+  const limits = new Set<string>();
   const series = new Map<
     string,
     { name: string; labels: Record<string, string>; points: { atMs: number; value: number }[] }
@@ -74,6 +79,7 @@ function applicationLogReader(sink: Sink): LineReader {
         text: parts.text,
         line: number,
       });
+      readLimit(parts.text, number);
       const numbers = bracketed.exec(parts.text);
       if (numbers !== null && parts.atMs !== undefined) state(parts.text, numbers[1] ?? '', parts.atMs);
       return true;
@@ -82,6 +88,17 @@ function applicationLogReader(sink: Sink): LineReader {
       for (const { name, labels, points } of series.values()) sink.series(name, labels, points);
     },
   };
+
+  function readLimit(text: string, line: number): void {
+    const found = waited.exec(text);
+    if (found === null) return;
+    const scope = `pool ${found[1] ?? ''}`.trim();
+    // Programs add the turn of their own clock: 250 ms are told as 251.
+    if (limits.has(scope)) return;
+    limits.add(scope);
+    const seconds = Number(found[2]) * (found[3] === 'ms' ? 1e-3 : 1);
+    sink.setting({ program: 'application', scope, key: 'pool.acquire-timeout', value: seconds, line });
+  }
 
   function state(text: string, pairs: string, atMs: number): void {
     const pool = /Pool\S* - (\S+) -/.exec(text)?.[1];

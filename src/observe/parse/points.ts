@@ -5,7 +5,7 @@
 
 import type { Sink } from './sink.ts';
 
-const pointsMax = 4_000_000;
+const pointsMax = 2_000_000;
 
 export type Labels = Readonly<Record<string, string>>;
 

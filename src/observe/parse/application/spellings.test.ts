@@ -97,3 +97,10 @@ test('a table as MySQL’s client draws it, and the size of a pool', () => {
   assert.deepEqual(sampleLines(dossier), ['pool_size{name=shop} 20', 'total_count{name=shop} +7']);
   assert.deepEqual(settingLines(dossier), ['[pool shop] pool.size = 20 :4']);
 });
+
+test('who waited in vain for a connection tells how long the pool lets one wait', () => {
+  const text = `2026-04-02 07:00:01.123 ERROR [http-1] Exceptions - HikariPool-1 - Connection is not available, request timed out after 30000ms.
+2026-04-02 07:00:02.123 ERROR [http-2] Exceptions - HikariPool-1 - Connection is not available, request timed out after 30001ms.
+`;
+  assert.deepEqual(settingLines(dossierOf(text)), ['[pool HikariPool-1] pool.acquire-timeout = 30 :1']);
+});
