@@ -6,10 +6,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { RunRecord } from '../record.ts';
 import { builtinScenarios, parseScenario, type Scenario } from '../scenario.ts';
 import { figuresOf } from './figures.ts';
 import { replicate, seedsFrom } from './replications.ts';
-import { labRecord } from './testing/lab-record.ts';
+import { labRecord, usualLag } from './testing/lab-record.ts';
 import { type Twin, twinsOf } from './twins.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, seed: { type: 'string', default: '1' } } });
@@ -23,7 +24,12 @@ for (const { name, text } of builtinScenarios) {
   if (!('scenario' in parsed)) throw new Error(`${name} is not a scenario`);
   const { scenario } = parsed;
   if (!playsInLab(scenario)) continue;
-  const record = await labRecord(name, seed, []);
+  const record = await quietRecord(name);
+  if (record === undefined) {
+    rows.push(`| ${name} | – | – | – | – | not measured: the machine was too busy |`);
+    console.log(rows.at(-1));
+    continue;
+  }
   const phase = record.phases[0];
   if (phase === undefined) throw new Error(`${name}: the lab recorded no phase`);
   const balanced = new Set(scenario.topology.services.map((service) => service.name));
@@ -42,6 +48,17 @@ if (values.only === undefined) {
 }
 console.log(strays === 0 ? 'the worlds agree' : `${strays} figures stray`);
 process.exitCode = strays === 0 ? 0 : 1;
+
+/** A generator that is itself late measures the machine and not the fleet: then once more, three times at most. */
+async function quietRecord(name: string): Promise<RunRecord | undefined> {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const record = await labRecord(name, seed, []);
+    const lag = usualLag(record);
+    if (lag <= 5e6) return record;
+    console.log(`${name}: the generator was usually ${(lag / 1e6).toFixed(0)} ms late, so this run does not count`);
+  }
+  return undefined;
+}
 
 /** What only the simulator has is not asked of the lab. */
 function playsInLab(scenario: Scenario): boolean {

@@ -1,10 +1,12 @@
 // How fast imagined time goes, in events a second of processor time, from the bare calendar to a million users. A logical
 // event is an arrival or a departure; the whole stack has more of them in the calendar (thoughts, timeouts, checks).
 //
-//   node src/sim/sim.bench.ts
+//   npm run bench:sim
 //
-// Each line is the median of several rounds, in processor seconds, so that a busy machine spoils it less.
+// Each line is the median of several rounds, in processor seconds, so that a busy machine spoils it less. Where Python has SimPy
+// (`pip install simpy`) the same queue is played by it right after ours, and the ratio is printed.
 
+import { spawnSync } from 'node:child_process';
 import { dice, seconds } from '../base.ts';
 import { baselineOf } from '../scenario.ts';
 import { Calendar } from './calendar.ts';
@@ -14,8 +16,8 @@ import { Simulation } from './simulation.ts';
 
 const rounds = 5;
 
-/** Runs `work`, which returns how many events it handled, and prints the median rate. */
-function report(name: string, work: () => number): void {
+/** Runs `work`, which returns how many events it handled, and prints the median rate in millions a second. */
+function report(name: string, work: () => number): number {
   const rates = Array.from({ length: rounds }, () => {
     const from = process.cpuUsage();
     const events = work();
@@ -25,6 +27,7 @@ function report(name: string, work: () => number): void {
   const median = rates[Math.floor(rounds / 2)] ?? Number.NaN;
   const best = rates.at(-1) ?? Number.NaN;
   console.log(`${name.padEnd(64)} ${median.toFixed(2).padStart(6)} M/s   best ${best.toFixed(2)}`);
+  return median;
 }
 
 /** Pop and push, with so many events pending. */
@@ -101,11 +104,49 @@ warm_up: 1s
 duration: 14s
 `;
 
+/** The same M/M/1 in SimPy: logical events a processor second, in millions, and which versions. */
+const simpyProgram = `
+import platform, random, simpy, time
+customers = 200000
+random.seed(1)
+env = simpy.Environment()
+server = simpy.Resource(env, 1)
+def customer():
+    with server.request() as turn:
+        yield turn
+        yield env.timeout(random.expovariate(1.0))
+def arrivals():
+    for _ in range(customers):
+        yield env.timeout(random.expovariate(0.8))
+        env.process(customer())
+env.process(arrivals())
+began = time.process_time()
+env.run()
+print(2 * customers / (time.process_time() - began) / 1e6, simpy.__version__, platform.python_version())
+`;
+
+/** Prints SimPy's rate beside ours, where there is a SimPy. */
+function besideSimpy(ours: number): void {
+  const { status, stdout } = spawnSync('python3', ['-c', simpyProgram], { encoding: 'utf8' });
+  if (status !== 0) {
+    console.log('M/M/1 in SimPy: python3 has none (pip install simpy)');
+    return;
+  }
+  const [rate, simpy, python] = stdout.trim().split(' ');
+  const ratio = (ours / Number(rate)).toFixed(0);
+  console.log(
+    `M/M/1 in SimPy ${simpy}, Python ${python}`.padEnd(64) +
+      ` ${Number(rate).toFixed(2).padStart(6)} M/s   Node ${process.version} does ${ratio} times as many`,
+  );
+}
+
 for (const pending of [1, 100, 10_000, 1_000_000]) {
   report(`calendar, hold model, ${pending} pending`, () => hold(pending));
 }
-report('M/M/1, kernel alone: logical events', bareQueue);
+besideSimpy(report('M/M/1, kernel alone: logical events', bareQueue));
 report('M/M/1, whole stack', () => play(queue));
 report('gateway: two choices, health checks, retries, statistics', () => play(gateway));
 report('300,000 users, 10 replicas', () => play(crowd(300_000, 10, 150)));
 report('1,000,000 users, 1,000 replicas', () => play(crowd(1_000_000, 1000, 5)));
+report('3,000,000 users, 10,000 replicas', () => play(crowd(3_000_000, 10_000, 2)));
+console.log(`most memory at any time: ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`);

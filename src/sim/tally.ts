@@ -77,7 +77,8 @@ export class ReplicaTally {
   }
 
   failure(kind: string): void {
-    count((this.errors ??= new Map()), kind);
+    this.errors ??= new Map<string, number>();
+    count(this.errors, kind);
   }
 
   /** A request that this replica had, as a lower bound. */

@@ -20,7 +20,10 @@ export class Thoughts {
   #count = 0;
   #armed = false;
 
-  /** Room for `users` from the start: what grows by doubling is there twice for a while. `arm` schedules the one event that leads to `pass`; `ended` hears of each user whose thought is over. */
+  /**
+   * There is room for `users` from the start: what grows by doubling is there twice for a while. `arm` schedules the one event
+   * that leads to `pass`; `ended` hears of each user whose thought is over.
+   */
   constructor(users: number, ended: (user: number, now: number) => void, arm: (at: number) => void) {
     const capacity = 2 ** Math.ceil(Math.log2(Math.max(firstCapacity, users)));
     this.#ends = new Float64Array(capacity);
