@@ -1,7 +1,7 @@
 // Every replica has its connections, but the pool always takes the same free one first.
 
 import { digits, percent } from '../../wording.ts';
-import { measureOf } from '../fleet.ts';
+import { measureOf } from '../metric-names.ts';
 import { rangeOf, type Spread, spreadOf, timesOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';

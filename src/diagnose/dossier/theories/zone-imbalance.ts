@@ -1,7 +1,8 @@
 // The traffic is split evenly over zones, and the zones are not alike.
 
 import { digits, listed, percent } from '../../wording.ts';
-import { type Fleet, measureOf, type Member } from '../fleet.ts';
+import type { Fleet, Member } from '../fleet.ts';
+import { measureOf } from '../metric-names.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 
