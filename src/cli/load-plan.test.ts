@@ -92,6 +92,16 @@ test('held connections are dials of their own', () => {
 test('objectives are those of k6', () => {
   const { plan } = loadPlan(address, { ...defaults, objective: ['http_req_duration: p(95)<200'] }, undefined);
   assert.equal(plan.objectives?.[0]?.bound, 200);
+  const narrow = loadPlan(
+    address,
+    { ...defaults, objective: ['http_req_failed{replica:api-2}: rate<0.5 over 5s or abort'] },
+    undefined,
+  );
+  const [objective] = narrow.plan.objectives ?? [];
+  assert.deepEqual(
+    [objective?.filter, objective?.window, objective?.abort],
+    [{ key: 'replica', value: 'api-2' }, seconds(5), true],
+  );
   assert.equal(plan.groups[0]?.timeout, seconds(2));
 });
 

@@ -245,7 +245,8 @@ class FlagReader {
 
   objectives(lines: readonly string[]): readonly Objective[] {
     return lines.flatMap((line) => {
-      const colon = line.indexOf(':');
+      // A colon within braces belongs to the filter: http_req_duration{replica:api-2}: p(95)<200.
+      const colon = /:(?![^{]*\})/.exec(line)?.index ?? -1;
       const parsed =
         colon === -1
           ? 'expected a metric and an expression such as "http_req_duration: p(95)<200"'

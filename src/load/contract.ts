@@ -81,6 +81,9 @@ export interface LoadSnapshot {
   readonly cpu: Duration;
   /** Present when the plan holds connections. */
   readonly held?: readonly HeldSnapshot[];
+  /** Objectives that say `or abort` and do not hold now: whoever conducts the run should end it. Windows are made of snapshots,
+   * so take one a second. */
+  readonly broken?: readonly ObjectiveResult[];
 }
 
 /** Connections of one held group: what was asked at the end of the span against what there is, and what happened in it. */

@@ -13,9 +13,10 @@ import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts'
 import type { DriverCut, DriverEnd } from './driver.ts';
 import { type Hand, type HandKind, newHand } from './hand.ts';
 import { laterCut, mergedCut, mergedEnd } from './merge.ts';
+import { ObjectiveWatch } from './objective-watch.ts';
 import { ReplicaNames } from './replica-names.ts';
 import { Tally } from './tally.ts';
-import { resultOf, snapshotOf } from './views.ts';
+import { resultOf, secondOf, snapshotOf } from './views.ts';
 import { cutOf, endOf } from './wire-data.ts';
 import type { FromWorker, ToWorker, WorkerSetting } from './worker.ts';
 
@@ -43,6 +44,7 @@ export async function startCrew(plan: LoadPlan, options: CrewOptions): Promise<L
 class Crew implements LoadRun {
   readonly #plan: LoadPlan;
   readonly #names = new ReplicaNames();
+  readonly #watch: ObjectiveWatch;
   readonly #members: readonly Member[];
   readonly #clockStart = process.hrtime.bigint();
   /** Rounds merged so far, and what they amount to since the last snapshot. */
@@ -54,6 +56,7 @@ class Crew implements LoadRun {
 
   constructor(plan: LoadPlan, { workers, as = 'thread', engine = 'auto' }: CrewOptions) {
     this.#plan = plan;
+    this.#watch = new ObjectiveWatch(plan.objectives ?? []);
     this.#members = Array.from({ length: workers }, (_, index) => {
       const share = { index, of: workers };
       return new Member({ plan, share, clockStart: this.#clockStart, round, engine }, as, this);
@@ -98,11 +101,14 @@ class Crew implements LoadRun {
     this.#recent = undefined;
     const at = instantAt(Math.max(this.#lastSnapshot, cut.at));
     this.#lastSnapshot = at;
-    return snapshotOf(this.#plan, { ...cut, at }, this.#names);
+    // No round since the last look is no second.
+    if (cut.span > 0) this.#watch.add(secondOf(this.#plan, cut, this.#names));
+    return snapshotOf(this.#plan, { ...cut, at }, this.#names, this.#watch.broken);
   }
 
   measure(): void {
     for (const member of this.#members) member.measure();
+    this.#watch.restart();
   }
 
   async stop(grace: Duration): Promise<LoadResult> {
@@ -111,7 +117,7 @@ class Crew implements LoadRun {
     const ends = await Promise.all(this.#members.map((member) => member.stop(grace)));
     const lost = this.#members.flatMap((member) => member.loss(this.#begun));
     const end = mergedEnd(ends, this.#plan.groups.length, (this.#plan.held ?? []).length);
-    return resultOf(this.#plan, { ...end, limits: [...lost, ...end.limits] }, this.#names);
+    return resultOf(this.#plan, { ...end, limits: [...lost, ...end.limits] }, this.#names, this.#watch);
   }
 }
 

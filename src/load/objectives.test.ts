@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ms, seconds } from '../base.ts';
 import { parseObjective } from '../scenario.ts';
-import { evaluate } from './objectives.ts';
+import { judge, subjectOf } from './objectives.ts';
 import { Tally } from './tally.ts';
 
 function hundredAnswers(): Tally {
@@ -21,14 +21,15 @@ function check(
 ): void {
   const objective = parseObjective(metric, expression);
   if (typeof objective === 'string') assert.fail(objective);
-  const [result] = evaluate([objective], of, seconds(10));
-  assert.equal(result?.met, expected.met, `${metric} ${expression}: observed ${result?.observed}`);
-  if (expected.observed === undefined) assert.equal(result?.observed, undefined);
+  const measured = { span: seconds(10), tallies: [of], groupNames: ['shop'], replicaName: () => 'api-1' };
+  const result = judge(objective, subjectOf(objective, measured));
+  assert.equal(result.met, expected.met, `${metric} ${expression}: observed ${result.observed}`);
+  if (expected.observed === undefined) assert.equal(result.observed, undefined);
   // One bucket of the histogram is 0.55 % wide.
   else
     assert.ok(
-      Math.abs((result?.observed ?? NaN) - expected.observed) <= 0.006 * expected.observed,
-      `${result?.observed}`,
+      Math.abs((result.observed ?? NaN) - expected.observed) <= 0.006 * expected.observed,
+      `${result.observed}`,
     );
 }
 
@@ -61,4 +62,29 @@ test('a quantile that falls among the unanswered proves nothing from above, and 
 test('where nothing was seen, nothing is met', () => {
   check('http_req_duration', 'p(95)<200', { met: false }, new Tally());
   check('http_req_failed', 'rate<0.01', { met: false }, new Tally());
+});
+
+test('an objective may be of one replica or one group only', () => {
+  const mixed = new Tally();
+  mixed.planned = 20;
+  for (let count = 0; count < 10; count++) {
+    mixed.answer(0, 200, ms(10), ms(10), 0);
+    mixed.answer(1, count < 5 ? 200 : 503, ms(100), ms(100), 0);
+  }
+  const measured = {
+    span: seconds(10),
+    tallies: [mixed, hundredAnswers()],
+    groupNames: ['shop', 'search'],
+    replicaName: (index: number) => `api-${index + 1}`,
+  };
+  const observed = (metric: string, expression: string): number | undefined => {
+    const objective = parseObjective(metric, expression);
+    if (typeof objective === 'string') assert.fail(objective);
+    return judge(objective, subjectOf(objective, measured)).observed;
+  };
+  assert.equal(Math.round(observed('http_req_duration{replica:api-2}', 'med<50') ?? 0), 100);
+  assert.equal(observed('http_req_failed{replica:api-2}', 'rate<0.1'), 0.5);
+  assert.equal(observed('http_reqs{group:shop}', 'count>0'), 0);
+  assert.equal(observed('http_req_failed{group:shop}', 'rate<0.1'), 0.25);
+  assert.equal(observed('http_req_duration{replica:nobody}', 'med<50'), undefined);
 });

@@ -4,29 +4,108 @@
 //   http_req_failed     share of what was planned that did not end in a good answer
 //   http_reqs           requests sent: `count`, or `rate` a second
 //
-// An objective that cannot be observed (nothing was answered) is not met: silence proves nothing.
+// An objective that cannot be observed (nothing was answered) is not met: silence proves nothing. Of one replica only what it
+// answered is known, and what failed on the way to it where its address is the target's.
 
-import { type Duration, inMs, inSeconds } from '../base.ts';
+import { type Duration, inMs, inSeconds, ns } from '../base.ts';
 import type { Objective } from '../scenario.ts';
-import type { Histogram } from '../stats.ts';
+import { Histogram } from '../stats.ts';
 import type { ObjectiveResult } from './contract.ts';
-import type { Tally } from './tally.ts';
+import type { ReplicaTally, Tally } from './tally.ts';
 
-/** What an objective can be about. */
-export type Outcome = Pick<Tally, 'planned' | 'sent' | 'answered' | 'latency'>;
+/** What an objective is about: requests of a stretch of time, narrowed to its filter. */
+export class Subject {
+  span: Duration = ns(0);
+  planned = 0;
+  sent = 0;
+  answered = 0;
+  readonly latency = new Histogram();
 
-/** What all groups together did in the measured stretch, which lasted `span`. */
-export function evaluate(objectives: readonly Objective[], tally: Outcome, span: Duration): readonly ObjectiveResult[] {
-  return objectives.map((objective) => {
-    const observed = observe(objective, tally, span);
-    return {
-      metric: objective.metric,
-      expression: objective.expression,
-      observed: observed?.value,
-      met: observed !== undefined && isMet(objective, observed),
-    };
+  add(other: Outcome & { readonly span: Duration }): void {
+    this.span = ns(this.span + other.span);
+    this.planned += other.planned;
+    this.sent += other.sent;
+    this.answered += other.answered;
+    this.latency.add(other.latency);
+  }
+}
+
+/** Tallies by group, and names for both kinds of filter. */
+export interface Measured {
+  readonly span: Duration;
+  readonly tallies: readonly Tally[];
+  readonly groupNames: readonly string[];
+  readonly replicaName: (index: number) => string;
+}
+
+export function subjectOf({ filter }: Objective, measured: Measured): Subject {
+  const subject = new Subject();
+  measured.tallies.forEach((tally, index) => {
+    if (filter?.key === 'replica')
+      addReplicas(subject, tally, (replica) => measured.replicaName(replica) === filter.value);
+    else if (filter === undefined || measured.groupNames[index] === filter.value) addTally(subject, tally);
+  });
+  subject.span = measured.span;
+  return subject;
+}
+
+function addTally(subject: Subject, tally: Tally): void {
+  subject.planned += tally.planned;
+  subject.sent += tally.sent;
+  subject.answered += tally.answered;
+  subject.latency.add(tally.latency);
+}
+
+function addReplicas(subject: Subject, tally: Tally, isWanted: (replica: number) => boolean): void {
+  tally.replicas.forEach((replica, index) => {
+    if (replica === undefined || !isWanted(index)) return;
+    const { withStatus, without } = failuresOf(replica);
+    subject.planned += replica.finished + without;
+    subject.sent += replica.finished + without;
+    subject.answered += replica.finished - withStatus;
+    subject.latency.add(replica.latency);
   });
 }
+
+function failuresOf(replica: ReplicaTally): { readonly withStatus: number; readonly without: number } {
+  let withStatus = 0;
+  let without = 0;
+  for (const [kind, count] of replica.errors) {
+    if (kind.startsWith('status-')) withStatus += count;
+    else without += count;
+  }
+  return { withStatus, without };
+}
+
+/** What an objective can be about where there is no more than this to know. */
+export type Outcome = Pick<Tally, 'planned' | 'sent' | 'answered' | 'latency'>;
+
+/** What all requests together came to in a stretch that lasted `span`. Objectives of one replica or group see nothing here, and
+ * windows are the whole stretch. */
+export function evaluate(
+  objectives: readonly Objective[],
+  outcome: Outcome,
+  span: Duration,
+): readonly ObjectiveResult[] {
+  const whole = new Subject();
+  whole.add({ ...outcome, span });
+  return objectives.map((objective) => judge(objective, objective.filter === undefined ? whole : new Subject()));
+}
+
+/** One objective against one subject. */
+export function judge(objective: Objective, subject: Subject): ObjectiveResult {
+  const observed = observe(objective, subject);
+  return {
+    metric: nameOf(objective),
+    expression: objective.expression,
+    observed: observed?.value,
+    met: observed !== undefined && isMet(objective, observed),
+  };
+}
+
+/** As it was written: `http_req_duration{replica:api-2}`. */
+export const nameOf = ({ metric, filter }: Objective): string =>
+  filter === undefined ? metric : `${metric}{${filter.key}:${filter.value}}`;
 
 interface Observed {
   readonly value: number;
@@ -40,15 +119,15 @@ function isMet(objective: Objective, observed: Observed): boolean {
   return holds(observed.value, objective.operator, objective.bound) && !(observed.atLeast && boundedAbove);
 }
 
-function observe(objective: Objective, tally: Outcome, span: Duration): Observed | undefined {
+function observe(objective: Objective, subject: Subject): Observed | undefined {
   switch (objective.metric) {
     case 'http_req_duration':
-      return latency(objective, tally.latency);
+      return latency(objective, subject.latency);
     case 'http_req_failed':
-      return tally.planned === 0 ? undefined : exactly(1 - tally.answered / tally.planned);
+      return subject.planned === 0 ? undefined : exactly(1 - subject.answered / subject.planned);
     case 'http_reqs':
-      if (objective.aggregate === 'count') return exactly(tally.sent);
-      return span > 0 ? exactly(tally.sent / inSeconds(span)) : undefined;
+      if (objective.aggregate === 'count') return exactly(subject.sent);
+      return subject.span > 0 ? exactly(subject.sent / inSeconds(subject.span)) : undefined;
     default:
       return undefined;
   }

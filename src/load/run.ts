@@ -5,10 +5,11 @@ import { assert, type Duration } from '../base.ts';
 import type { Engine } from '../net.ts';
 import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts';
 import { Driver } from './driver.ts';
+import { ObjectiveWatch } from './objective-watch.ts';
 import { ReplicaNames } from './replica-names.ts';
 import { whole } from './share.ts';
 import { threadCpu } from './thread-cpu.ts';
-import { resultOf, snapshotOf } from './views.ts';
+import { resultOf, secondOf, snapshotOf } from './views.ts';
 
 export interface LoadOptions {
   /** CPU time of the generating thread so far. Default: this thread's. */
@@ -24,25 +25,30 @@ class Run implements LoadRun {
   readonly #plan: LoadPlan;
   readonly #names = new ReplicaNames();
   readonly #driver: Driver;
+  readonly #watch: ObjectiveWatch;
   #stopping = false;
 
   constructor(plan: LoadPlan, engine: Engine, cpu: () => Duration) {
     this.#plan = plan;
+    this.#watch = new ObjectiveWatch(plan.objectives ?? []);
     this.#driver = new Driver(plan, { engine, cpu, names: this.#names, share: whole, begin: engine.now() });
   }
 
   snapshot(): LoadSnapshot {
-    return snapshotOf(this.#plan, this.#driver.cut(), this.#names);
+    const cut = this.#driver.cut();
+    this.#watch.add(secondOf(this.#plan, cut, this.#names));
+    return snapshotOf(this.#plan, cut, this.#names, this.#watch.broken);
   }
 
   measure(): void {
     this.#driver.measure();
+    this.#watch.restart();
   }
 
   async stop(grace: Duration): Promise<LoadResult> {
     assert(!this.#stopping, 'a run is stopped once');
     this.#stopping = true;
     await this.#driver.end(grace);
-    return resultOf(this.#plan, this.#driver.finish(), this.#names);
+    return resultOf(this.#plan, this.#driver.finish(), this.#names, this.#watch);
   }
 }

@@ -10,18 +10,33 @@ import type {
   LoadPlan,
   LoadResult,
   LoadSnapshot,
+  ObjectiveResult,
   ReplicaSnapshot,
   ReplicaTotals,
 } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
 import type { HeldCut } from './hold-counts.ts';
 import type { InFlightSpan } from './in-flight.ts';
-import { evaluate } from './objectives.ts';
+import { ObjectiveWatch } from './objective-watch.ts';
+import type { Measured } from './objectives.ts';
 import { quantilesOf } from './quantiles.ts';
 import type { ReplicaNames } from './replica-names.ts';
 import { Tally } from './tally.ts';
 
-export function snapshotOf(plan: LoadPlan, cut: DriverCut, names: ReplicaNames): LoadSnapshot {
+/** The seconds of a cut, as objectives see them. */
+export const secondOf = (plan: LoadPlan, cut: DriverCut, names: ReplicaNames): Measured => ({
+  span: cut.span,
+  tallies: cut.groups.map(({ tally }) => tally),
+  groupNames: plan.groups.map(({ group }) => group),
+  replicaName: (index) => names.nameOf(index),
+});
+
+export function snapshotOf(
+  plan: LoadPlan,
+  cut: DriverCut,
+  names: ReplicaNames,
+  broken: readonly ObjectiveResult[],
+): LoadSnapshot {
   const replicas = new Tally();
   const groups = plan.groups.map(({ group }, index): GroupSnapshot => {
     const { tally, inFlight } = cut.groups[index] ?? { tally: new Tally(), inFlight: nobody };
@@ -39,6 +54,7 @@ export function snapshotOf(plan: LoadPlan, cut: DriverCut, names: ReplicaNames):
     replicas: replicaSnapshots(replicas, names),
     cpu: cut.cpu,
     ...(held.length === 0 ? {} : { held }),
+    ...(broken.length === 0 ? {} : { broken }),
   };
 }
 
@@ -101,7 +117,12 @@ const heldSnapshot = (group: string, { asked, held, connecting, counts }: HeldCu
   connect: quantilesOf(counts.connect),
 });
 
-export function resultOf(plan: LoadPlan, end: DriverEnd, names: ReplicaNames): LoadResult {
+export function resultOf(
+  plan: LoadPlan,
+  end: DriverEnd,
+  names: ReplicaNames,
+  watch: ObjectiveWatch = new ObjectiveWatch(plan.objectives ?? []),
+): LoadResult {
   const all = new Tally();
   const ledgers: LoadResult['ledgers'][number][] = [];
   const histograms: LoadResult['histograms'][number][] = [];
@@ -131,7 +152,12 @@ export function resultOf(plan: LoadPlan, end: DriverEnd, names: ReplicaNames): L
     replicas: replicaTotals(all, names),
     ledgers,
     histograms,
-    objectives: evaluate(plan.objectives ?? [], all, end.span),
+    objectives: watch.results({
+      span: end.span,
+      tallies: end.groups,
+      groupNames: plan.groups.map(({ group }) => group),
+      replicaName: (index) => names.nameOf(index),
+    }),
     limits: end.limits,
     ...(held.length === 0 ? {} : { held }),
   };

@@ -225,4 +225,15 @@ export interface Objective {
   readonly percentile: number | undefined;
   readonly operator: '<' | '<=' | '>' | '>=' | '==' | '!=';
   readonly bound: number;
+  /** Only the requests of one replica, or of one client group. */
+  readonly filter?: ObjectiveFilter;
+  /** It must hold over every stretch of this length, and not only over the whole. */
+  readonly window?: Duration;
+  /** The load ends as soon as it does not hold. */
+  readonly abort?: boolean;
+}
+
+export interface ObjectiveFilter {
+  readonly key: 'replica' | 'group';
+  readonly value: string;
 }

@@ -3,9 +3,16 @@
 //   http_req_duration: ['p(95)<200', 'avg<50']    trend, milliseconds
 //   http_req_failed:   ['rate<0.01']              rate, a share of all requests
 //   http_reqs:         ['count>1000', 'rate>90']  counter: all requests, and requests a second
+//
+// and with what it lacks:
+//
+//   http_req_duration{replica:api-2}: ['p(95)<200']      only what this replica answered; or {group:shop}
+//   http_req_duration: ['p(95)<200 over 10s']            over every ten seconds, and not only over the whole
+//   http_req_failed:   ['rate<0.5 over 5s or abort']     the load ends as soon as it does not hold
 
+import { parseDuration, seconds } from '../base.ts';
 import { didYouMean } from './nearest.ts';
-import type { Objective } from './model.ts';
+import type { Objective, ObjectiveFilter } from './model.ts';
 
 type Kind = 'trend' | 'rate' | 'counter';
 
@@ -22,14 +29,22 @@ const aggregates: Readonly<Record<Kind, readonly string[]>> = {
 };
 
 /** One threshold, or the sentence that says what is wrong with it. */
-export function parseObjective(metric: string, expression: string): Objective | string {
+export function parseObjective(metricAndFilter: string, expression: string): Objective | string {
+  const named = metricOf(metricAndFilter);
+  if (typeof named === 'string') return named;
+  const { metric, filter } = named;
   const kind = metrics[metric];
   if (kind === undefined) {
     const known = Object.keys(metrics);
     return `unknown metric '${metric}': expected one of ${known.join(', ')}.${didYouMean(metric, known)}`;
   }
+  const [, condition = '', over, orAbort] = /^(.*?)(?:\s+over\s+(\S+))?(\s+or\s+abort)?\s*$/s.exec(expression) ?? [];
+  const window = over === undefined ? undefined : parseDuration(over);
+  if (over !== undefined && (window === undefined || window < seconds(1))) {
+    return `expected a window of a second or more such as 10s, found '${over}'`;
+  }
   const match = /^\s*([a-z]+)\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(
-    expression,
+    condition,
   );
   if (match === null) return `expected an expression such as ${example(kind)}, found '${expression}'`;
   const [, aggregate = '', inside, operator = '', bound] = match;
@@ -45,7 +60,28 @@ export function parseObjective(metric: string, expression: string): Objective | 
   const percentile = inside === undefined ? undefined : Number(inside);
   if (percentile !== undefined && percentile > 100) return `expected a percentile from 0 to 100, found ${percentile}`;
   if (!isOperator(operator)) return `expected an operator, found '${operator}'`;
-  return { metric, expression: expression.trim(), aggregate, percentile, operator, bound: Number(bound) };
+  return {
+    metric,
+    expression: expression.trim(),
+    aggregate,
+    percentile,
+    operator,
+    bound: Number(bound),
+    ...(filter === undefined ? {} : { filter }),
+    ...(window === undefined ? {} : { window }),
+    ...(orAbort === undefined ? {} : { abort: true }),
+  };
+}
+
+/** `http_req_duration{replica:api-2}`: the metric and what it is narrowed to. */
+function metricOf(text: string): { readonly metric: string; readonly filter: ObjectiveFilter | undefined } | string {
+  const [, metric = '', key, value = ''] = /^([^{]*)(?:\{\s*([^:}]*?)\s*:\s*([^}]*?)\s*\})?$/.exec(text.trim()) ?? [];
+  if (metric === '') return `expected a metric such as http_req_duration{replica:api-2}, found '${text}'`;
+  if (key === undefined) return { metric, filter: undefined };
+  if (key !== 'replica' && key !== 'group')
+    return `${metric} cannot be narrowed to a '${key}': expected replica or group`;
+  if (value === '') return `expected the name of a ${key}, as in ${metric}{${key}:api-2}`;
+  return { metric, filter: { key, value } };
 }
 
 const example = (kind: Kind): string => (kind === 'trend' ? 'p(95)<200' : kind === 'rate' ? 'rate<0.01' : 'count>1000');

@@ -178,6 +178,14 @@ async function measure(
       const [group] = snapshot.groups;
       if (group === undefined) break;
       cuts.push({ span: snapshot.span, snapshot: group });
+      if (snapshot.broken !== undefined) {
+        for (const { metric, expression, observed } of snapshot.broken) {
+          talk(
+            `ended: ${metric} ${expression} does not hold (${observed === undefined ? 'not observed' : observed.toPrecision(4)})`,
+          );
+        }
+        break;
+      }
       if (cuts.length % 5 === 0) talk(progressOf(snapshot, group));
     }
     const result = await running.stop(controller.signal.aborted ? seconds(0) : times.grace);
