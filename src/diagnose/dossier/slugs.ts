@@ -45,6 +45,12 @@ export type DossierSlug =
   | 'cpu-throttling'
   | 'dns-quantised-delay'
   | 'overload-open-loop'
+  | 'worker-pool-exhaustion'
+  | 'rate-limited'
+  | 'unreachable-target'
+  | 'descriptors-exhausted'
+  | 'cpu-steal'
+  | 'cache-stampede'
   // what the load generator did
   | 'generator-single-connection'
   | 'generator-dns-pin'

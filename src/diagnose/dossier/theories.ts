@@ -6,14 +6,17 @@ import { acceptQueueOverflow } from './theories/accept-queue-overflow.ts';
 import { acquireTimeoutTooShort } from './theories/acquire-timeout-too-short.ts';
 import { allEjectedNoPanic } from './theories/all-ejected-no-panic.ts';
 import { benignAcceptOrder } from './theories/benign-accept-order.ts';
+import { cacheStampede } from './theories/cache-stampede.ts';
 import { circuitBreakerOverflow } from './theories/circuit-breaker-overflow.ts';
 import { closedLoopArtifact } from './theories/closed-loop-artifact.ts';
 import { coldStart } from './theories/cold-start.ts';
 import { connectionPinning } from './theories/connection-pinning.ts';
 import { conntrackFull } from './theories/conntrack-full.ts';
+import { cpuSteal } from './theories/cpu-steal.ts';
 import { cpuThrottling } from './theories/cpu-throttling.ts';
 import { defaultRouteTimeout } from './theories/default-route-timeout.ts';
 import { dependencyPoolExhaustion } from './theories/dependency-pool-exhaustion.ts';
+import { descriptorsExhausted } from './theories/descriptors-exhausted.ts';
 import { discoveryOutage } from './theories/discovery-outage.ts';
 import { dnsQuantisedDelay } from './theories/dns-quantised-delay.ts';
 import { drainRace } from './theories/drain-race.ts';
@@ -36,6 +39,7 @@ import { passiveEvictionLastPeer } from './theories/passive-eviction-last-peer.t
 import { pickFirst } from './theories/pick-first.ts';
 import { poolOrderSkew } from './theories/pool-order-skew.ts';
 import { proxyPortExhaustion } from './theories/proxy-port-exhaustion.ts';
+import { rateLimited } from './theories/rate-limited.ts';
 import { retryStorm } from './theories/retry-storm.ts';
 import { retryWindowTooShort } from './theories/retry-window-too-short.ts';
 import { rrNextHostDogpile } from './theories/rr-next-host-dogpile.ts';
@@ -44,6 +48,8 @@ import { rrSynchronisedStart } from './theories/rr-synchronised-start.ts';
 import { slowReplica } from './theories/slow-replica.ts';
 import { stickySession } from './theories/sticky-session.ts';
 import { timeoutInversion } from './theories/timeout-inversion.ts';
+import { unreachableTarget } from './theories/unreachable-target.ts';
+import { workerPoolExhaustion } from './theories/worker-pool-exhaustion.ts';
 import { workerSlotsHeldByIdleConnections } from './theories/worker-slots-held-by-idle-connections.ts';
 import { zoneImbalance } from './theories/zone-imbalance.ts';
 
@@ -90,6 +96,12 @@ export const dossierTheories: readonly DossierTheory[] = [
   cpuThrottling,
   dnsQuantisedDelay,
   overloadOpenLoop,
+  workerPoolExhaustion,
+  rateLimited,
+  unreachableTarget,
+  descriptorsExhausted,
+  cpuSteal,
+  cacheStampede,
   generatorPortExhaustion,
   generatorSaturated,
   closedLoopArtifact,

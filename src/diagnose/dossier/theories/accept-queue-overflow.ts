@@ -19,7 +19,7 @@ export const acceptQueueOverflow: DossierTheory = {
   lookAlikes: ['cpu-throttling', 'a slow handler', 'a pause for garbage collection', 'a blocked event loop'],
   fix: 'Raise the backlog in the program (and net.core.somaxconn with it), keep connections alive so that fewer are made, accept faster.',
   decidedBy: 'growth of ListenOverflows during the symptom, and Recv-Q and Send-Q of the listening socket',
-  explains: ['retry-storm'],
+  explains: ['retry-storm', 'unreachable-target'],
 
   examine(view) {
     const overflows = growthOfCounter(view, names.listenOverflows) ?? growthOfCounter(view, names.listenDrops);

@@ -20,7 +20,7 @@ export const conntrackFull: DossierTheory = {
   lookAlikes: ['proxy-port-exhaustion', 'generator-port-exhaustion', 'a leak of sockets', 'accept-queue-overflow'],
   fix: 'Lower the timeout of the state that fills it, keep connections alive, exempt local traffic from tracking; only then size the table.',
   decidedBy: 'nf_conntrack_count against nf_conntrack_max during the symptom, entries by state, and the kernel log',
-  explains: ['retry-storm'],
+  explains: ['retry-storm', 'unreachable-target'],
 
   examine(view) {
     const said = [

@@ -18,7 +18,7 @@ export const proxyPortExhaustion: DossierTheory = {
   lookAlikes: ['generator-port-exhaustion', 'conntrack-full', 'a server that refuses connections'],
   fix: 'Keep connections to the servers alive, more source or target addresses, a wider range (net.ipv4.ip_local_port_range), tcp_tw_reuse.',
   decidedBy: 'the proxy’s errors, sockets by destination on the proxy’s host (ss), and the range of ports',
-  explains: ['retry-storm', 'passive-eviction-last-peer'],
+  explains: ['retry-storm', 'unreachable-target', 'passive-eviction-last-peer'],
 
   examine(view) {
     const ports = portsOf(view);
