@@ -60,7 +60,10 @@ function tests(paths: readonly string[]): Stage {
     `--test-concurrency=${availableParallelism()}`,
     `--test-timeout=${testTimeoutMs}`,
     '--disable-warning=ExperimentalWarning',
-    ...['pure-guard.ts', 'file-deadline.ts'].flatMap((preload) => ['--import', join(root, 'tools', preload)]),
+    ...['pure-guard.ts', 'file-deadline.ts', 'property-seed.ts'].flatMap((preload) => [
+      '--import',
+      join(root, 'tools', preload),
+    ]),
   ];
   return {
     name: 'tests',

@@ -167,7 +167,8 @@ test('both tails sum to one', () => {
     fc.property(
       fc.double({ min: -30, max: 30, noNaN: true }),
       fc.double({ min: 0.5, max: 500, noNaN: true }),
-      fc.double({ min: 0, max: 1, noNaN: true }),
+      // Nearer to an end 1 − share is rounded, and the beta of a half degree feels it.
+      fc.double({ min: 1e-6, max: 1 - 1e-6, noNaN: true }),
       (x, degrees, share) => {
         close(normalBelow(x) + normalAbove(x), 1, `normal ${x}`);
         close(studentBelow(x, degrees) + studentAbove(x, degrees), 1, `Student ${x} ${degrees}`);
