@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 test('property tests draw the same each time, another seed another time', (context) => {
-  const folder = mkdtempSync(join(root, 'node_modules', '.property-seed-'));
+  const folder = mkdtempSync(join(tmpdir(), 'property-seed-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'drawn.test.ts');
   writeFileSync(
