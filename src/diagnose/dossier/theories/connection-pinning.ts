@@ -2,7 +2,7 @@
 
 import { digits, percent } from '../../wording.ts';
 import type { Fleet } from '../fleet.ts';
-import { type Spread, rangeOf, spreadOf, timesOf } from '../spread.ts';
+import { rangeOf, type Spread, spreadOf, timesOf, unevenest } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 
@@ -30,6 +30,7 @@ export const connectionPinning: DossierTheory = {
     const layer = view.setting('balance.layer', ({ value }) => value === 'tcp');
     const single = address ?? layer;
     if (found === undefined && (single === undefined || pool === undefined)) return undefined;
+    const shared = found ?? unevenest(view.fleets, 'requests');
     const each = found === undefined ? undefined : rangeOf(perConnection(found.fleet));
     const times = found === undefined ? undefined : rangeOf(timesOf(found.fleet.members));
     const connected = found?.fleet.members.filter(({ connections = 0 }) => connections > 0).length ?? 0;
@@ -40,12 +41,12 @@ export const connectionPinning: DossierTheory = {
           predicted: 'the busiest has at least twice its share',
           refutes: 'an even spread',
           seen:
-            found === undefined
+            shared === undefined
               ? undefined
               : {
-                  text: `${found.hot.id}: ${percent(found.share)}, ${digits(found.times)} times its share`,
-                  holds: found.times >= 1.9,
-                  origins: found.fleet.origins,
+                  text: `${shared.hot.id}: ${percent(shared.share)}, ${digits(shared.times)} times its share`,
+                  holds: shared.times >= 1.9,
+                  origins: shared.fleet.origins,
                 },
           missing: 'requests by replica',
         }),
@@ -72,6 +73,23 @@ export const connectionPinning: DossierTheory = {
                 },
           missing: 'connections and requests by replica at the same time',
         }),
+        claim(
+          'A pool of long-lived connections stands before one address of several replicas: the load must follow it.',
+          {
+            bearing: 'sufficient',
+            predicted: 'a pool, one address, no recycling below 1,000 requests',
+            refutes: 'a pool that knows the replicas, or connections that end soon',
+            seen:
+              found !== undefined || pool === undefined || address === undefined
+                ? undefined
+                : {
+                    text: `${pool.program} ${pool.scope}: ${pool.addresses ?? '?'} address, ${pool.recycling ?? 'no limit of'} requests`,
+                    holds: pool.addresses === 1 && (pool.recycling ?? Number.POSITIVE_INFINITY) >= 1000,
+                    origins: [...pool.origins, address.origin],
+                  },
+            missing: 'the configuration of the pool in front and of the address behind it',
+          },
+        ),
         claim('The pool in front knows one address, not the replicas.', {
           bearing: 'supporting',
           predicted: 'one address, or a hop on layer 4',
@@ -135,7 +153,8 @@ export const connectionPinning: DossierTheory = {
 interface Pool {
   readonly program: string;
   readonly scope: string;
-  readonly size: number | undefined;
+  /** How many addresses it is given. */
+  readonly addresses: number | undefined;
   readonly recycling: number | undefined;
   readonly implied: boolean;
   readonly origins: Spread['fleet']['origins'];
@@ -151,7 +170,7 @@ function poolOf(view: View): Pool | undefined {
   return {
     program: kept.program,
     scope: kept.scope,
-    size: typeof kept.value === 'number' ? kept.value : undefined,
+    addresses: view.number('upstream.endpoints', same),
     recycling: typeof recycling?.value === 'number' ? recycling.value : undefined,
     implied: recycling?.implied ?? false,
     origins: [kept.origin, ...(recycling === undefined ? [] : [recycling.origin])],

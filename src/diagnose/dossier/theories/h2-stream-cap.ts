@@ -22,7 +22,7 @@ export const h2StreamCap: DossierTheory = {
   examine(view) {
     const limit = view.setting('h2.max-concurrent-streams');
     const cap = typeof limit?.value === 'number' ? limit.value : undefined;
-    const connections = view.number('h2.connections') ?? connectionsIn(view)?.value;
+    const connections = view.number('h2.connections') ?? connectionsIn(view)?.value ?? listedConnections(view);
     const flight = inFlightIn(view);
     const waiting = waitingIn(view);
     if (flight === undefined && waiting === undefined) return undefined;
@@ -163,6 +163,16 @@ function connectionsIn(view: View): Reading | undefined {
   return view.greatest((name) =>
     /client_(?:connections|channels|conns)|upstream_cx_active$|h2_connections|subchannels/.test(name),
   );
+}
+
+/** Where each connection has numbers of its own they can be counted. */
+function listedConnections(view: View): number | undefined {
+  const ids = new Set(
+    view.dossier.samples.flatMap(({ name, labels }) =>
+      /stream/.test(name) ? (labels['connection'] ?? labels['conn'] ?? labels['channel'] ?? []) : [],
+    ),
+  );
+  return ids.size === 0 ? undefined : ids.size;
 }
 
 /** The middle latency of one side; its 99th percentile where that is all there is. */
