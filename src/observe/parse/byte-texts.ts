@@ -16,6 +16,8 @@ export class ByteTexts {
   #begins = new Int32Array(129);
   #arena = new Uint8Array(4096);
   #entries = 0;
+  /** The entry that was found last. */
+  #last = 0;
 
   constructor(texts: Texts) {
     this.#texts = texts;
@@ -25,13 +27,18 @@ export class ByteTexts {
   intern(bytes: Uint8Array, from: number, to: number): number {
     const length = to - from;
     if (from < 0 || length <= 0 || (length === 1 && bytes[from] === dash)) return -1;
+    // Many columns say the same for many lines.
+    if (this.#entries > 0 && this.#equals(this.#last, bytes, from, length)) return this.#numbers[this.#last] ?? -1;
     const hash = hashOf(bytes, from, to);
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     for (;;) {
       const entry = (this.#slots[slot] ?? 0) - 1;
       if (entry === -1) return this.#add(bytes, from, to, hash);
-      if (this.#hashes[entry] === hash && this.#equals(entry, bytes, from, length)) return this.#numbers[entry] ?? -1;
+      if (this.#hashes[entry] === hash && this.#equals(entry, bytes, from, length)) {
+        this.#last = entry;
+        return this.#numbers[entry] ?? -1;
+      }
       slot = (slot + 1) & mask;
     }
   }
@@ -40,7 +47,8 @@ export class ByteTexts {
     const begin = this.#begins[entry] ?? 0;
     if ((this.#begins[entry + 1] ?? 0) - begin !== length) return false;
     const arena = this.#arena;
-    for (let at = 0; at < length; at++) if (arena[begin + at] !== bytes[from + at]) return false;
+    // From the end: addresses and paths of one log differ there.
+    for (let at = length - 1; at >= 0; at--) if (arena[begin + at] !== bytes[from + at]) return false;
     return true;
   }
 

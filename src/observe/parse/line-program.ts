@@ -89,12 +89,13 @@ const openBrace = 123;
 const closeBrace = 125;
 
 // Kinds of steps, as numbers for the loop.
-const skips = 0;
+const skipsText = 0;
 const number = 1;
 const text = 2;
 const time = 3;
 const request = 4;
 const special = 5;
+const skipsFields = 6;
 
 /** Where texts stand: their columns. */
 const columns = { replica: 0, client: 1, route: 2, flag: 3, service: 4, worker: 5 } as const;
@@ -108,7 +109,7 @@ interface Compiled {
 }
 
 const compiled: Readonly<Record<Place, Compiled>> = {
-  skip: { kind: skips, column: 0 },
+  skip: { kind: skipsText, column: 0 },
   'iso-time': { kind: time, column: 0 },
   'common-time': { kind: time, column: 1 },
   'epoch-time': { kind: time, column: 2 },
@@ -140,7 +141,12 @@ export class LineProgram {
   /** The first byte of what follows each value; 0: the line's end. */
   readonly #firsts: Uint8Array;
   readonly #befores: readonly Uint8Array[];
+  readonly #lengths: Uint8Array;
+  /** Of steps that skip, how many values. */
+  readonly #times: Uint8Array;
   readonly #perSecond: Float64Array;
+  /** Added to a number: retries are tries after the first. */
+  readonly #plus: Uint8Array;
   readonly #needed: Uint8Array;
   readonly #prefix: Uint8Array;
   readonly #program: Program;
@@ -162,12 +168,16 @@ export class LineProgram {
     assert(program.steps.length > 0, 'a program has steps');
     this.#program = program;
     this.#table = table;
-    this.#kinds = Uint8Array.from(program.steps, (step) => compiled[step.place].kind);
-    this.#columns = Uint8Array.from(program.steps, (step) => compiled[step.place].column);
-    this.#befores = program.steps.map((step) => bytesOf(step.before));
+    const steps = mergedSkips(program.steps);
+    this.#kinds = Uint8Array.from(steps, (step) => (step.times > 0 ? skipsFields : compiled[step.place].kind));
+    this.#columns = Uint8Array.from(steps, (step) => compiled[step.place].column);
+    this.#befores = steps.map((step) => bytesOf(step.before));
     this.#firsts = Uint8Array.from(this.#befores, (before) => before[0] ?? 0);
-    this.#perSecond = Float64Array.from(program.steps, (step) => step.perSecond ?? 1);
-    this.#needed = Uint8Array.from(program.steps, (step) => (step.needed === true ? 1 : 0));
+    this.#lengths = Uint8Array.from(this.#befores, (before) => before.length);
+    this.#times = Uint8Array.from(steps, (step) => step.times);
+    this.#perSecond = Float64Array.from(steps, (step) => step.perSecond ?? 1);
+    this.#plus = Uint8Array.from(steps, (step) => (step.place === 'retries' ? 1 : 0));
+    this.#needed = Uint8Array.from(steps, (step) => (step.needed === true ? 1 : 0));
     this.#prefix = bytesOf(program.prefix);
     this.#replicas = new ByteTexts(table.replicas);
     this.#clients = new ByteTexts(table.clients);
@@ -205,28 +215,51 @@ export class LineProgram {
     if (!standsAt(bytes, from, to, prefix)) return false;
     const kinds = this.#kinds;
     const firsts = this.#firsts;
+    const lengths = this.#lengths;
     let at = from + prefix.length;
     for (let step = 0; step < kinds.length; step++) {
       const kind = kinds[step] ?? 0;
       const first = firsts[step] ?? 0;
-      let end = at;
-      if (kind === skips || kind === text || kind === time) {
-        end = first === 0 ? to : endBefore(bytes, at, to, first, this.#befores[step] ?? prefix);
-        if (end === -1) return false;
-        if (kind === text) this.#text(bytes, at, end, this.#columns[step] ?? 0);
-        else if (kind === time && !this.#time(bytes, at, end, this.#columns[step] ?? 0)) return false;
-        if (kind !== skips && this.#needed[step] === 1 && isDash(bytes, at, end)) return false;
-      } else {
-        if (kind === number) end = this.#number(bytes, at, to, step, first);
-        else if (kind === request) end = this.#request(bytes, at, to, first);
-        else end = this.#special(bytes, at, to, step, first);
-        if (end === -1 || !standsAt(bytes, end, to, this.#befores[step] ?? prefix)) return false;
+      if (kind === skipsFields) {
+        // So many values that each end with the same byte.
+        for (let left = this.#times[step] ?? 1; left > 0; left--) {
+          while (at < to && bytes[at] !== first) at += 1;
+          if (at === to) return false;
+          at += 1;
+        }
+        continue;
       }
-      at = first === 0 ? to : end + (this.#befores[step] ?? prefix).length;
+      const length = lengths[step] ?? 0;
+      let end = at;
+      if (kind === number) end = this.#number(bytes, at, to, step, first);
+      else if (kind === request) end = this.#request(bytes, at, to, first);
+      else if (kind === special) end = this.#special(bytes, at, to, step, first);
+      else {
+        end = this.#endBefore(bytes, at, to, step, first, length);
+        if (kind === text && !this.#text(bytes, at, end, step)) return false;
+        if (kind === time && end !== -1 && !this.#time(bytes, at, end, this.#columns[step] ?? 0)) return false;
+      }
+      // Where one byte follows, it is where the value ended.
+      if (end === -1 || end + length > to || (length > 1 && !this.#follows(bytes, end, to, step))) return false;
+      at = end + length;
     }
     if (at < to && this.#program.rest === 'nothing') return false;
-    this.#conclude();
-    return true;
+    return this.#conclude();
+  }
+
+  /** Where the value that begins here ends: before the text that follows it; −1 when that does not come. */
+  #endBefore(bytes: Uint8Array, from: number, to: number, step: number, first: number, length: number): number {
+    if (length === 0) return to;
+    for (let at = from; at < to; at++) {
+      if (bytes[at] === first && (length === 1 || this.#follows(bytes, at, to, step))) return at;
+    }
+    return -1;
+  }
+
+  /** Whether what must follow the value does follow it here. */
+  #follows(bytes: Uint8Array, at: number, to: number, step: number): boolean {
+    const before = this.#befores[step];
+    return before === undefined || standsAt(bytes, at, to, before);
   }
 
   #add(bytes: Uint8Array): void {
@@ -264,8 +297,10 @@ export class LineProgram {
     this.#noServer = false;
   }
 
-  #conclude(): void {
+  #conclude(): boolean {
     const numbers = this.#numbers;
+    if ((numbers[cells.status] ?? -1) > 999 || (numbers[cells.upstreamStatus] ?? -1) > 999) return false;
+    if (this.#noServer) numbers[cells.attempts] = 0;
     const seconds = numbers[cells.seconds] ?? Number.NaN;
     let upstream = numbers[cells.upstreamSeconds] ?? Number.NaN;
     if (Number.isNaN(upstream)) {
@@ -278,10 +313,17 @@ export class LineProgram {
     if (this.#program.statusIsUpstreams && !Number.isNaN(upstream)) {
       numbers[cells.upstreamStatus] = numbers[cells.status] ?? -1;
     }
+    return true;
   }
 
-  #text(bytes: Uint8Array, from: number, to: number, column: number): void {
-    if (isDash(bytes, from, to)) return;
+  #text(bytes: Uint8Array, from: number, to: number, step: number): boolean {
+    if (to === -1) return false;
+    if (isDash(bytes, from, to)) return this.#needed[step] === 0;
+    this.#note(this.#columns[step] ?? 0, from, to);
+    return true;
+  }
+
+  #note(column: number, from: number, to: number): void {
     this.#begins[column] = from;
     this.#ends[column] = to;
   }
@@ -334,11 +376,7 @@ export class LineProgram {
   }
 
   #put(step: number, value: number): void {
-    const column = this.#columns[step] ?? 0;
-    if (column === cells.attempts) this.#numbers[column] = this.#noServer ? 0 : value + 1;
-    else if (column === cells.status || column === cells.upstreamStatus)
-      this.#numbers[column] = value <= 999 ? value : -1;
-    else this.#numbers[column] = value / (this.#perSecond[step] ?? 1);
+    this.#numbers[this.#columns[step] ?? 0] = value / (this.#perSecond[step] ?? 1) + (this.#plus[step] ?? 0);
   }
 
   /** Method and path as they stand beside each other, up to a query. Where what follows begins; −1: it is no request. */
@@ -365,8 +403,7 @@ export class LineProgram {
       if (byte === blank || byte === question) break;
       if (byte === backslash || byte === quote || byte === hash) return -1;
     }
-    this.#begins[columns.route] = from;
-    this.#ends[columns.route] = at;
+    this.#note(columns.route, from, at);
     return at;
   }
 
@@ -409,7 +446,7 @@ export class LineProgram {
     let at = from;
     while (at < to && bytes[at] !== first) at += 1;
     this.#noServer = bytes[from] === lessThan;
-    if (!this.#noServer) this.#text(bytes, from, at, columns.replica);
+    if (!this.#noServer) this.#note(columns.replica, from, at);
     return this.#noServer && bytes[from + 1] !== letterN ? -1 : at;
   }
 
@@ -425,18 +462,18 @@ export class LineProgram {
     }
     this.#numbers[cells.attempts] = tries;
     const named = portBegin(bytes, last, end) === end && bytes[last] !== letterU;
-    if (!named) this.#text(bytes, last, end, columns.replica);
-    else if (this.#begins[columns.service] === -1) this.#text(bytes, last, end, columns.service);
+    if (!named) this.#note(columns.replica, last, end);
+    else if (this.#begins[columns.service] === -1) this.#note(columns.service, last, end);
     return end;
   }
 
   /** Proxies append to a list; the first is who asked. */
   #client(bytes: Uint8Array, from: number, to: number, step: number, hasPort: boolean): number {
-    const end = endBefore(bytes, from, to, this.#firsts[step] ?? 0, this.#befores[step] ?? this.#prefix);
-    if (end === -1 || this.#begins[columns.client] !== -1) return end;
+    const end = this.#endBefore(bytes, from, to, step, this.#firsts[step] ?? 0, this.#lengths[step] ?? 0);
+    if (end === -1 || this.#begins[columns.client] !== -1 || isDash(bytes, from, end)) return end;
     let own = from;
     for (; own < end && bytes[own] !== comma; own++) if (bytes[own] === blank) return -1;
-    this.#text(bytes, from, hasPort ? portBegin(bytes, from, own) : own, columns.client);
+    this.#note(columns.client, from, hasPort ? portBegin(bytes, from, own) : own);
     return end;
   }
 
@@ -456,26 +493,25 @@ export class LineProgram {
   }
 }
 
+/** Values that are passed over and end with one byte, the same for several: one step. `times` is 0 for all other steps. */
+function mergedSkips(steps: readonly Step[]): (Step & { readonly times: number })[] {
+  const merged: (Step & { times: number })[] = [];
+  for (const step of steps) {
+    const last = merged.at(-1);
+    const single = step.place === 'skip' && step.before.length === 1;
+    if (single && last !== undefined && last.times > 0 && last.before === step.before) last.times += 1;
+    else merged.push({ ...step, times: single ? 1 : 0 });
+  }
+  return merged;
+}
+
 const powersOfTen = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 function isDash(bytes: Uint8Array, from: number, to: number): boolean {
   return to <= from || (to - from === 1 && bytes[from] === dash);
 }
 
-/** Where the value that begins here ends: before the text that follows it; −1 when that does not come. */
-function endBefore(bytes: Uint8Array, from: number, to: number, first: number, before: Uint8Array): number {
-  if (before.length === 1) {
-    for (let at = from; at < to; at++) if (bytes[at] === first) return at;
-    return -1;
-  }
-  const second = before[1];
-  for (let at = from; at < to; at++) {
-    if (bytes[at] === first && bytes[at + 1] === second && standsAt(bytes, at, to, before)) return at;
-  }
-  return -1;
-}
-
-/** The same for a list of tries, whose blanks stand after a comma, or beside a colon that stands alone. */
+/** Where a list of tries ends, whose blanks stand after a comma, or beside a colon that stands alone. */
 function endOfList(bytes: Uint8Array, from: number, to: number, first: number): number {
   for (let at = from; at < to; at++) {
     if (bytes[at] !== first) continue;

@@ -99,6 +99,8 @@ export class RequestTableBuilder {
   #seen = 0;
   /** Every so many rows are taken: a power of two. */
   #stride = 1;
+  /** Rows until one is taken again. */
+  #untilNext = 1;
   #room: number;
   #startMs: Float64Array;
   #seconds: Float64Array;
@@ -143,9 +145,11 @@ export class RequestTableBuilder {
 
   /** Counts one request of the log; whether it is one of those that are kept. Then `add` must follow. Hot. */
   wants(): boolean {
-    const wanted = this.#seen % this.#stride === 0;
     this.#seen += 1;
-    return wanted;
+    this.#untilNext -= 1;
+    if (this.#untilNext > 0) return false;
+    this.#untilNext = this.#stride;
+    return true;
   }
 
   /** Takes the request for which `wants` said yes. Hot. */
