@@ -2,11 +2,11 @@
 // beside each kind something that looks like it and is not.
 
 import { describe, it } from 'node:test';
-import { is, isNot, matrix } from './testing/incident.ts';
+import { expectPattern, expectOther, matrix } from './testing/incident.ts';
 
 describe('connection pinning', () => {
   it('shows in rates and connections over time', () => {
-    is(
+    expectPattern(
       'connection-pinning',
       `=== query.json
        ${matrix({
@@ -23,7 +23,7 @@ describe('connection pinning', () => {
   });
 
   it('shows in bytes where a layer-4 balancer counts no requests', () => {
-    is(
+    expectPattern(
       'connection-pinning',
       `=== lb.cfg
        defaults
@@ -50,7 +50,7 @@ describe('connection pinning', () => {
   });
 
   it('is a table of pods', () => {
-    is(
+    expectPattern(
       'connection-pinning',
       `=== pods.csv
        pod,connections,requests,mean_ms,cpu
@@ -62,7 +62,7 @@ describe('connection pinning', () => {
   });
 
   it('is not a fleet that is even', () => {
-    isNot(
+    expectOther(
       ['connection-pinning', 'pick-first', 'pool-order-skew', 'slow-replica'],
       `=== pods.csv
        pod,connections,requests,mean_ms
@@ -76,7 +76,7 @@ describe('connection pinning', () => {
 
 describe('pool order', () => {
   it('shows in requests by connection, the oldest first', () => {
-    is(
+    expectPattern(
       'pool-order-skew',
       `=== connections.csv
        connection,target,age_s,requests
@@ -92,7 +92,7 @@ describe('pool order', () => {
   });
 
   it('shows in even connections and a known order', () => {
-    is(
+    expectPattern(
       'pool-order-skew',
       `=== scrape.prom
        # TYPE http_requests_total counter
@@ -111,7 +111,7 @@ describe('pool order', () => {
   });
 
   it('shows in even connections that are mostly free', () => {
-    is(
+    expectPattern(
       'pool-order-skew',
       `=== hosts.csv
        host,requests,connections,in_flight,mean_ms
@@ -125,7 +125,7 @@ describe('pool order', () => {
 
 describe('round robin in step', () => {
   it('shows in counts in the order of the list', () => {
-    is(
+    expectPattern(
       'rr-synchronised-start',
       `=== endpoints.csv
        order,endpoint,requests
@@ -151,7 +151,7 @@ describe('round robin in step', () => {
   });
 
   it('is no such thing under least-request', () => {
-    isNot(
+    expectOther(
       ['rr-synchronised-start'],
       `=== endpoints.csv
        order,endpoint,requests
@@ -184,7 +184,7 @@ describe('round robin in step', () => {
         duration_ms: 9 + (index % 5),
       });
     });
-    is(
+    expectPattern(
       'rr-parity-lock',
       `=== gateway.jsonl
        ${rows.join('\n')}
@@ -194,7 +194,7 @@ describe('round robin in step', () => {
   });
 
   it('uses every second host of a list', () => {
-    is(
+    expectPattern(
       'rr-parity-lock',
       `=== hosts.csv
        order,host,health,requests
@@ -210,7 +210,7 @@ describe('round robin in step', () => {
   });
 
   it('gives the next one the turns of two that are out', () => {
-    is(
+    expectPattern(
       'rr-next-host-dogpile',
       `=== hosts.csv
        order,host,health,requests
@@ -224,7 +224,7 @@ describe('round robin in step', () => {
   });
 
   it('is no dogpile when another than the neighbour is hot', () => {
-    isNot(
+    expectOther(
       ['rr-next-host-dogpile'],
       `=== hosts.csv
        order,host,health,requests
@@ -244,7 +244,7 @@ describe('pick first', () => {
       (_, index) =>
         `${new Date(1_770_000_000_000 + index * 1000).toISOString()} client=10.9.0.${index % 6} "GET /price HTTP/1.1" 200 rt=0.0${20 + (index % 9)} upstream=10.4.0.1:8080`,
     );
-    is(
+    expectPattern(
       'pick-first',
       `=== client.log
        ${rows.join('\n')}
@@ -260,7 +260,7 @@ describe('pick first', () => {
   });
 
   it('is all connections on one pod', () => {
-    is(
+    expectPattern(
       'pick-first',
       `=== scrape.prom
        # TYPE rpc_server_requests_total counter
@@ -275,7 +275,7 @@ describe('pick first', () => {
   });
 
   it('is not accused when the others are out', () => {
-    isNot(
+    expectOther(
       ['pick-first'],
       `=== hosts.csv
        host,health,requests,connections
@@ -286,7 +286,7 @@ describe('pick first', () => {
   });
 
   it('is not accused when another pod has a share', () => {
-    isNot(
+    expectOther(
       ['pick-first'],
       `=== hosts.csv
        host,requests,connections
@@ -299,7 +299,7 @@ describe('pick first', () => {
 
 describe('zones', () => {
   it('are counted by zone only', () => {
-    is(
+    expectPattern(
       'zone-imbalance',
       `=== zones.csv
        zone,targets,requests
@@ -312,7 +312,7 @@ describe('zones', () => {
   });
 
   it('are not accused when the balancer crosses them', () => {
-    isNot(
+    expectOther(
       ['zone-imbalance'],
       `=== requests.prom
        # TYPE requests_total counter
@@ -327,7 +327,7 @@ describe('zones', () => {
 
 describe('state lost on a change', () => {
   it('shows in sessions before and after', () => {
-    is(
+    expectPattern(
       'lb-state-reset',
       `=== sessions-before.prom
        # TYPE sessions_open gauge
@@ -345,7 +345,7 @@ describe('state lost on a change', () => {
   });
 
   it('is not accused when the new one fills up first', () => {
-    isNot(
+    expectOther(
       ['lb-state-reset'],
       `=== sessions-before.prom
        # TYPE sessions_open gauge

@@ -2,11 +2,11 @@
 // something that looks like it and is not.
 
 import { describe, it } from 'node:test';
-import { is, isNot } from './testing/incident.ts';
+import { expectPattern, expectOther } from './testing/incident.ts';
 
 describe('accepting', () => {
   it('is unfair and hurts', () => {
-    is(
+    expectPattern(
       'accept-imbalance',
       `=== workers.csv
        worker,connections,cpu_percent
@@ -20,7 +20,7 @@ describe('accepting', () => {
   });
 
   it('is unfair and does not', () => {
-    is(
+    expectPattern(
       'benign-accept-order',
       `=== workers.csv
        worker,requests,cpu_percent
@@ -32,7 +32,7 @@ describe('accepting', () => {
   });
 
   it('is fair', () => {
-    isNot(
+    expectOther(
       ['accept-imbalance', 'benign-accept-order'],
       `=== workers.csv
        worker,requests,cpu_percent
@@ -53,7 +53,7 @@ describe('who is fit', () => {
       const status = bad ? 500 : 200;
       return `192.0.2.1 - - [02/Mar/2026:10:00:${String(index % 60).padStart(2, '0')} +0000] "GET / HTTP/1.1" ${status} 10 rt=${time} ua="${host}" us="${status}" ut="${time}"`;
     });
-    is(
+    expectPattern(
       'fast-fail-blackhole',
       `=== nginx.conf
        events {}
@@ -69,7 +69,7 @@ describe('who is fit', () => {
   });
 
   it('a whole service that fails is no black hole', () => {
-    isNot(
+    expectOther(
       ['fast-fail-blackhole'],
       `=== hosts.csv
        host,requests,errors_5xx,mean_ms
@@ -80,7 +80,7 @@ describe('who is fit', () => {
   });
 
   it('a failing replica that is slow is no black hole', () => {
-    isNot(
+    expectOther(
       ['fast-fail-blackhole'],
       `=== hosts.csv
        host,requests,errors_5xx,mean_ms
@@ -91,7 +91,7 @@ describe('who is fit', () => {
   });
 
   it('probes wait behind full workers, as HAProxy and the threads tell', () => {
-    is(
+    expectPattern(
       'health-check-on-shared-workers',
       `=== haproxy.log
        Mar  4 08:01:01 lb1 haproxy[1201]: Server be/app1 is DOWN, reason: Layer7 timeout, check duration: 2001ms. 2 active and 0 backup servers left. 8 sessions active, 0 requeued, 0 remaining in queue.
@@ -110,7 +110,7 @@ describe('who is fit', () => {
   });
 
   it('probes that are refused met a dead replica', () => {
-    isNot(
+    expectOther(
       ['health-check-on-shared-workers'],
       `=== haproxy.log
        Mar  4 08:01:01 lb1 haproxy[1201]: Server be/app1 is DOWN, reason: Layer4 connection problem, info: "Connection refused", check duration: 0ms. 2 active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue.
@@ -124,7 +124,7 @@ describe('who is fit', () => {
   });
 
   it('idle connections hold the slots', () => {
-    is(
+    expectPattern(
       'worker-slots-held-by-idle-connections',
       `=== server.json
        {"server": "prefork", "workers": 16, "slot_taken_at": "accept"}
@@ -141,7 +141,7 @@ describe('who is fit', () => {
   });
 
   it('slots that all work are no such thing', () => {
-    isNot(
+    expectOther(
       ['worker-slots-held-by-idle-connections'],
       `=== server.json
        {"server": "prefork", "workers": 16, "slot_taken_at": "accept"}
@@ -156,7 +156,7 @@ describe('who is fit', () => {
   });
 
   it('all are ejected and nobody is asked', () => {
-    is(
+    expectPattern(
       'all-ejected-no-panic',
       `=== stats.txt
        cluster.pay.membership_total: 3
@@ -185,7 +185,7 @@ describe('who is fit', () => {
       const refused = index > 9;
       return `[2026-03-05T11:00:${String(index).padStart(2, '0')}.000Z] "GET / HTTP/1.1" 503 ${refused ? 'UH' : '-'} 0 19 ${refused ? 0 : 4} ${refused ? '-' : '3'} "-" "x" "id-${index}" "pay.example.test" "${refused ? '-' : `10.6.0.${1 + (index % 2)}:80`}"`;
     });
-    is(
+    expectPattern(
       'all-ejected-no-panic',
       `=== access.log
        ${rows.join('\n')}
@@ -203,7 +203,7 @@ describe('who is fit', () => {
   });
 
   it('half are out and health is ignored', () => {
-    is(
+    expectPattern(
       'panic-mode',
       `=== stats-t0.txt
        cluster.geo.membership_total: 10
@@ -222,7 +222,7 @@ describe('who is fit', () => {
   });
 
   it('enough hosts are fit: no panic', () => {
-    isNot(
+    expectOther(
       ['panic-mode', 'all-ejected-no-panic'],
       `=== stats.txt
        cluster.geo.membership_total: 10
@@ -241,7 +241,7 @@ describe('who is fit', () => {
       const upstream = out ? 'app' : '10.7.0.1:9000';
       return `${at} "GET /x HTTP/1.1" ${status} request_time=${out ? '0.000' : '0.012'} upstream_addr=${upstream} upstream_status=${status} upstream_response_time=${out ? '0.000' : '0.011'}`;
     });
-    is(
+    expectPattern(
       'passive-eviction-last-peer',
       `=== nginx.conf
        events {}
@@ -256,7 +256,7 @@ describe('who is fit', () => {
   });
 
   it('the list of hosts is empty because updates fail', () => {
-    is(
+    expectPattern(
       'discovery-outage',
       `=== stats.txt
        cluster.web.membership_total: 0
@@ -280,11 +280,11 @@ describe('who is fit', () => {
       (_, index) =>
         `198.51.100.8 - - [03/Mar/2026:12:00:${String(index).padStart(2, '0')} +0000] "GET / HTTP/1.1" 502 150 "-" "x"`,
     );
-    is('discovery-outage', `=== error.log\n${errors.join('\n')}\n=== access.log\n${rows.join('\n')}`);
+    expectPattern('discovery-outage', `=== error.log\n${errors.join('\n')}\n=== access.log\n${rows.join('\n')}`);
   });
 
   it('servers that fail their checks are no discovery outage', () => {
-    isNot(
+    expectOther(
       ['discovery-outage'],
       `=== haproxy.log
        Mar  4 08:01:01 lb1 haproxy[1201]: Server be/app1 is DOWN, reason: Layer4 connection problem, info: "Connection refused", check duration: 0ms. 1 active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue.
@@ -300,7 +300,7 @@ describe('coming and going', () => {
       (second) =>
         `2026/03/03 12:00:${second} [error] 31#31: *9${second} connect() failed (111: Connection refused) while connecting to upstream, client: 198.51.100.8, server: shop.example.test, request: "GET / HTTP/1.1", upstream: "http://10.8.0.5:8080/", host: "shop.example.test"`,
     );
-    is(
+    expectPattern(
       'drain-race',
       `=== error.log
        ${errors.join('\n')}
@@ -320,7 +320,7 @@ describe('coming and going', () => {
   });
 
   it('a wait that is shorter than the detection is found before anything happens', () => {
-    is(
+    expectPattern(
       'drain-race',
       `=== pod.yaml
        apiVersion: apps/v1
@@ -343,7 +343,7 @@ describe('coming and going', () => {
   });
 
   it('a wait that is long enough is none', () => {
-    isNot(
+    expectOther(
       ['drain-race'],
       `=== pod.yaml
        apiVersion: v1
@@ -373,7 +373,7 @@ describe('coming and going', () => {
         upstream_host: host,
       });
     });
-    is(
+    expectPattern(
       'cold-start',
       `=== access.jsonl
        ${rows.join('\n')}
@@ -398,14 +398,14 @@ describe('coming and going', () => {
        ${rows.join('\n')}
        === events.jsonl
        {"ts": "${new Date(1_770_000_050_000).toISOString()}", "reason": "Started", "pod": "web-4", "ip": "10.9.0.4"}`;
-    isNot(['cold-start'], text);
-    is('slow-replica', text, ['10.9.0.4']);
+    expectOther(['cold-start'], text);
+    expectPattern('slow-replica', text, ['10.9.0.4']);
   });
 });
 
 describe('streams and generators', () => {
   it('a hundred streams on one connection of a proxy', () => {
-    is(
+    expectPattern(
       'h2-stream-cap',
       `=== stats.txt
        cluster.rpc.upstream_cx_active: 1
@@ -420,7 +420,7 @@ describe('streams and generators', () => {
   });
 
   it('fewer in flight than allowed is no cap', () => {
-    isNot(
+    expectOther(
       ['h2-stream-cap'],
       `=== client.prom
        # TYPE grpc_client_streams_in_flight gauge
@@ -431,7 +431,7 @@ describe('streams and generators', () => {
   });
 
   it('a test over one connection', () => {
-    is(
+    expectPattern(
       'generator-single-connection',
       `=== backends.csv
        server,connections,bytes
@@ -458,7 +458,7 @@ describe('streams and generators', () => {
   });
 
   it('a test that found one address of three', () => {
-    is(
+    expectPattern(
       'generator-dns-pin',
       `=== nodes.csv
        address,requests,connections
@@ -473,7 +473,7 @@ describe('streams and generators', () => {
   });
 
   it('a test that used all addresses', () => {
-    isNot(
+    expectOther(
       ['generator-dns-pin', 'generator-single-connection', 'pick-first'],
       `=== nodes.csv
        address,requests,connections
@@ -499,6 +499,6 @@ describe('nothing wrong', () => {
         upstream_host: host,
       });
     });
-    is('healthy', `=== access.jsonl\n${rows.join('\n')}`);
+    expectPattern('healthy', `=== access.jsonl\n${rows.join('\n')}`);
   });
 });

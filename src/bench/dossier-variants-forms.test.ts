@@ -2,10 +2,10 @@
 // scoreboard, what somebody remembers.
 
 import { it } from 'node:test';
-import { is } from './testing/incident.ts';
+import { expectPattern } from './testing/incident.ts';
 
 it('generator-dns-pin: one of three nodes of a balancer counts the requests of a generator', () => {
-  is(
+  expectPattern(
     'generator-dns-pin',
     `=== command.json
      {"tool": "wrk", "threads": 8, "connections": 400, "duration_s": 120, "url": "http://lb.example.test/"}
@@ -18,7 +18,7 @@ it('generator-dns-pin: one of three nodes of a balancer counts the requests of a
 });
 
 it('generator-dns-pin: the sockets of a generator lead to one of two addresses', () => {
-  is(
+  expectPattern(
     'generator-dns-pin',
     `=== ss-generator.txt
      State  Recv-Q Send-Q Local Address:Port  Peer Address:Port
@@ -38,7 +38,7 @@ it('generator-dns-pin: the sockets of a generator lead to one of two addresses',
 });
 
 it('generator-dns-pin: the connections at one node are as many as the generator opened', () => {
-  is(
+  expectPattern(
     'generator-dns-pin',
     `=== ingress.csv
      node,requests_per_s,connections
@@ -51,7 +51,7 @@ it('generator-dns-pin: the connections at one node are as many as the generator 
 });
 
 it('worker-slots-held-by-idle-connections: workers wait for a request while others wait for a worker', () => {
-  is(
+  expectPattern(
     'worker-slots-held-by-idle-connections',
     `=== gunicorn.json
      {"worker_class": "sync", "workers": 4, "slot_taken_at": "accept", "timeout_s": 30}
@@ -68,7 +68,7 @@ it('worker-slots-held-by-idle-connections: workers wait for a request while othe
 });
 
 it('worker-slots-held-by-idle-connections: somebody tells of slots, connections and no requests', () => {
-  is(
+  expectPattern(
     'worker-slots-held-by-idle-connections',
     `=== notes.yaml
      plimsoll_notes: 1
@@ -83,7 +83,7 @@ it('worker-slots-held-by-idle-connections: somebody tells of slots, connections 
 });
 
 it('worker-slots-held-by-idle-connections: a scoreboard is full of connections that say nothing', () => {
-  is(
+  expectPattern(
     'worker-slots-held-by-idle-connections',
     `=== status.prom
      # TYPE apache_scoreboard gauge
@@ -100,7 +100,7 @@ it('worker-slots-held-by-idle-connections: a scoreboard is full of connections t
 });
 
 it('drain-race: an ingress meets the closed port of a pod that was told to end', () => {
-  is(
+  expectPattern(
     'drain-race',
     `=== access.log
      10.9.0.1 - - [02/Mar/2026:10:00:12 +0000] "GET /v1 HTTP/1.1" 502 512 "-" "x" 120 0.001 [default-shop-8080] [] 10.8.0.11:8080 0 0.001 502 5eb5
@@ -114,7 +114,7 @@ it('drain-race: an ingress meets the closed port of a pod that was told to end',
 });
 
 it('pool-order-skew: a driver takes the connection that came back last', () => {
-  is(
+  expectPattern(
     'pool-order-skew',
     `=== pool.json
      {"driver": "x", "max_pool_size": 30, "idle_queue": "LIFO"}
@@ -127,7 +127,7 @@ it('pool-order-skew: a driver takes the connection that came back last', () => {
 });
 
 it('pick-first: a client inside picks first, under a load test', () => {
-  is(
+  expectPattern(
     'pick-first',
     `=== pods.csv
      pod,requests,connections
@@ -144,7 +144,7 @@ it('pick-first: a client inside picks first, under a load test', () => {
 });
 
 it('healthy: a page of statistics is even', () => {
-  is(
+  expectPattern(
     'healthy',
     `=== stats.csv
      # pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,wredis,status,weight,act,bck,chkfail,chkdown,lastchg,downtime,qlimit,pid,iid,sid,throttle,lbtot,tracked,type,rate,rate_lim,rate_max,check_status,check_code,check_duration,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,hrsp_other,hanafail,req_rate,req_rate_max,req_tot,cli_abrt,srv_abrt,comp_in,comp_out,comp_byp,comp_rsp,lastsess,last_chk,last_agt,qtime,ctime,rtime,ttime,
@@ -157,7 +157,7 @@ it('healthy: a page of statistics is even', () => {
 });
 
 it('fast-fail-blackhole: a page of statistics has one server with most requests, errors and the shortest time', () => {
-  is(
+  expectPattern(
     'fast-fail-blackhole',
     `=== stats.csv
      # pxname,svname,scur,smax,stot,econ,eresp,status,weight,type,hrsp_2xx,hrsp_5xx,rtime,ttime,algo,mode
@@ -169,7 +169,7 @@ it('fast-fail-blackhole: a page of statistics has one server with most requests,
 });
 
 it('connection-pinning: long connections, and pods that came later', () => {
-  is(
+  expectPattern(
     'connection-pinning',
     `=== scrape.prom
      # TYPE grpc_server_handled_total counter
@@ -195,7 +195,7 @@ it('connection-pinning: long connections, and pods that came later', () => {
 });
 
 it('connection-pinning: settings alone', () => {
-  is(
+  expectPattern(
     'connection-pinning',
     `=== nginx.conf
      events {}
@@ -212,7 +212,7 @@ it('connection-pinning: settings alone', () => {
 });
 
 it('zone-imbalance: settings alone', () => {
-  is(
+  expectPattern(
     'zone-imbalance',
     `=== attrs.json
      {"Attributes":[{"Key":"load_balancing.cross_zone.enabled","Value":"false"}]}
@@ -222,7 +222,7 @@ it('zone-imbalance: settings alone', () => {
 });
 
 it('zone-imbalance: hints keep requests in their zone', () => {
-  is(
+  expectPattern(
     'zone-imbalance',
     `=== pods.csv
      pod,zone,requests
@@ -240,7 +240,7 @@ it('zone-imbalance: hints keep requests in their zone', () => {
 });
 
 it('h2-stream-cap: two connections, both full', () => {
-  is(
+  expectPattern(
     'h2-stream-cap',
     `=== client.csv
      connection,streams_in_flight,waiting
@@ -259,7 +259,7 @@ it('h2-stream-cap: two connections, both full', () => {
 });
 
 it('cold-start: slow twice, each time for as long as replicas are new', () => {
-  is(
+  expectPattern(
     'cold-start',
     `=== notes.yaml
      plimsoll_notes: 1
@@ -275,7 +275,7 @@ it('cold-start: slow twice, each time for as long as replicas are new', () => {
 });
 
 it('discovery-outage: a stream of updates is broken and the list is empty', () => {
-  is(
+  expectPattern(
     'discovery-outage',
     `=== envoy.log
      [2026-03-01 10:00:00.000][1][warning][config] StreamEndpoints gRPC config stream to xds_cluster closed: 14, upstream connect error or disconnect/reset before headers. reset reason: connection timeout
@@ -288,7 +288,7 @@ it('discovery-outage: a stream of updates is broken and the list is empty', () =
 });
 
 it('discovery-outage: a page of statistics says that a name did not resolve', () => {
-  is(
+  expectPattern(
     'discovery-outage',
     `=== stats.csv
      # pxname,svname,scur,stot,status,weight,type,check_status,check_code,hrsp_5xx,hrsp_2xx
@@ -299,7 +299,7 @@ it('discovery-outage: a page of statistics says that a name did not resolve', ()
 });
 
 it('passive-eviction-last-peer: a backup that is down beside the only server', () => {
-  is(
+  expectPattern(
     'passive-eviction-last-peer',
     `=== nginx.conf
      events {}
@@ -318,7 +318,7 @@ it('passive-eviction-last-peer: a backup that is down beside the only server', (
 });
 
 it('all-ejected-no-panic: a mesh ejects all of them', () => {
-  is(
+  expectPattern(
     'all-ejected-no-panic',
     `=== dr.yaml
      apiVersion: networking.istio.io/v1

@@ -12,9 +12,10 @@
 // a replica more or a policy less shifts nobody else's draws.
 //
 // Hot: everything from `#due` to `#next`. Nothing there allocates, but for a second attempt.
+//
+// Long because everything here changes the same state: what a request meets on its way, from due to done.
 
-import { assert, dice, type Duration, instantAt, ns, seconds, us } from '../base.ts';
-import { backOff, RetryBudget } from '../policy.ts';
+import { assert, dice, type Duration, instantAt, ns, us } from '../base.ts';
 import {
   type Clients,
   type Demand,
@@ -25,28 +26,25 @@ import {
   type PolicyName,
   type Scenario,
 } from '../scenario.ts';
+import { askingOf } from './asking.ts';
+import { Books } from './books.ts';
 import { Calls } from './calls.ts';
 import { Checks } from './checks.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
 import { Fleet } from './fleet.ts';
 import type { Gate } from './gate.ts';
 import { Gates } from './gates.ts';
-import { type Asking, Group, type Source } from './group.ts';
+import { Group, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
 import { Requests } from './requests.ts';
 import type { Station, StationDuties } from './station.ts';
-import { ReplicaTally } from './tally.ts';
 import { Thoughts } from './thoughts.ts';
 
 /** How long it takes to hear that something failed at once. */
 const roundTrip = us(200);
-/** So many stations have their latencies kept; those beyond have only counts. */
-const latencyStationsMax = 512;
 /** How long a user rests when nobody could be reached. */
 const restAfterUnreachable = 100e6;
-/** The longest wait of a client before it asks again. */
-const backOffMax = seconds(10);
 
 /** Kinds of event, in the order in which they happen when they fall on one instant: work is released, then told, then
  * patience runs out, then new work arrives. */
@@ -70,9 +68,7 @@ export class World implements StationDuties {
   readonly jobs = new Jobs();
   readonly requests = new Requests();
   readonly fleet: Fleet;
-  /** What clients saw, by station: in the present second, and in the judged part of the phase. */
-  readonly recentByStation: ReplicaTally[] = [];
-  readonly measuredByStation: ReplicaTally[] = [];
+  readonly books = new Books();
   /** The groups of the present phase. */
   groups: readonly Group[] = [];
 
@@ -164,11 +160,7 @@ export class World implements StationDuties {
   /** Adds replicas until there are `count`, here and in every list of them. */
   setReplicas(service: string, count: number): void {
     this.fleet.setReplicas(service, count, this.now);
-    while (this.recentByStation.length < this.fleet.stations.length) {
-      const withLatency = this.recentByStation.length < latencyStationsMax;
-      this.recentByStation.push(new ReplicaTally(withLatency));
-      this.measuredByStation.push(new ReplicaTally(withLatency));
-    }
+    this.books.grow(this.fleet.stations.length);
     this.#gates.grown(service, this.now);
   }
 
@@ -220,7 +212,7 @@ export class World implements StationDuties {
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
       const thoughts = demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts(demand.users) : undefined;
-      const retry = this.#asking(clients, setting.phase);
+      const retry = askingOf(clients, this.#seed, setting.phase);
       const { measureFrom } = setting;
       return new Group(
         { name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true, thoughts },
@@ -228,7 +220,7 @@ export class World implements StationDuties {
       );
     });
     this.#userCount = users;
-    for (const tally of [...this.recentByStation, ...this.measuredByStation]) tally.clear();
+    this.books.clear();
     this.#accepting = true;
     this.groups.forEach((group, index) => this.#beginGroup(group, index, now));
   }
@@ -236,18 +228,6 @@ export class World implements StationDuties {
   /** Arrivals differ from phase to phase, and from one demand to another of the same group. */
   #pacer(demand: OpenDemand, phase: number, index: number): Pacer {
     return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
-  }
-
-  /** How a group asks again. Its waits are drawn from a stream of its own. */
-  #asking({ name, retry }: Clients, phase: number): Asking | undefined {
-    if (retry === undefined) return undefined;
-    const source = dice(this.#seed, `retries/${name}/${phase}`);
-    const { retries, backOff: base, budget } = retry;
-    return {
-      retries,
-      budget: budget === undefined ? undefined : new RetryBudget({ ratio: budget, minPerSecond: 1 }),
-      wait: (attempt) => (base === 0 ? 0 : backOff(attempt, source, { base, max: backOffMax })),
-    };
   }
 
   #newThoughts(users: number): Thoughts {
@@ -295,10 +275,7 @@ export class World implements StationDuties {
     const dueAt = this.requests.dueAt[request] ?? 0;
     const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
     this.#letGo(request, false, now);
-    if (group.isMeasured(dueAt)) {
-      group.measured.leftInFlight(now - dueAt);
-      this.measuredByStation[replica]?.unfinished(now - dueAt);
-    }
+    this.books.leftInFlight(group, replica, dueAt, now);
     this.#close(request, group, now);
   }
 
@@ -386,10 +363,11 @@ export class World implements StationDuties {
     const { requests, jobs } = this;
     const { gate } = group;
     const attempts = requests.attempts[request] ?? 0;
-    const endpoint =
-      group.pins === undefined
-        ? gate.pick(attempts > 0 ? requests.tried.get(request) : undefined, now)
-        : this.#pinned(request, group, group.pins, now);
+    const endpoint = group.endpointFor(
+      requests.user[request] ?? -1,
+      attempts > 0 ? requests.tried.get(request) : undefined,
+      now,
+    );
     const job = jobs.allocate(purposes.request, request);
     requests.job[request] = job;
     if (endpoint === undefined) {
@@ -401,16 +379,6 @@ export class World implements StationDuties {
     requests.attemptAt[request] = now;
     gate.started(endpoint, now);
     gate.station(endpoint).arrive(job, now);
-  }
-
-  /** The endpoint that the request's user keeps, chosen at its first request. */
-  #pinned(request: number, { gate, source }: Group, pins: Int32Array, now: number): number | undefined {
-    const place = (this.requests.user[request] ?? 0) - (source.kind === 'closed' ? source.firstUser : 0);
-    const kept = pins[place] ?? -1;
-    if (kept >= 0) return kept;
-    const endpoint = gate.pick(undefined, now);
-    if (endpoint !== undefined) pins[place] = endpoint;
-    return endpoint;
   }
 
   /** A station has done with a job, or never took it. */
@@ -531,35 +499,21 @@ export class World implements StationDuties {
 
   #answered(request: number, group: Group, ok: boolean, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
-    const latency = now - dueAt;
-    group.recent.answer(ok, latency);
-    this.recentByStation[station]?.answer(ok, latency);
-    if (ok) group.answered(station);
-    if (group.isMeasured(dueAt)) {
-      group.measured.answer(ok, latency);
-      this.measuredByStation[station]?.answer(ok, latency);
-    }
+    this.books.answered(group, station, ok, dueAt, now);
     this.#close(request, group, now);
   }
 
   /** The gate's own answer, 502 to 504. */
   #answeredByGate(request: number, group: Group, kind: string, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
-    group.gate.failed(kind);
-    group.recent.answer(false, now - dueAt);
-    if (group.isMeasured(dueAt)) group.measured.answer(false, now - dueAt);
+    this.books.answeredByGate(group, kind, dueAt, now);
     this.#close(request, group, now);
   }
 
   /** No answer at all: the connection was refused or broke. */
   #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
-    group.recent.failure(kind);
-    this.recentByStation[station]?.failure(kind);
-    if (group.isMeasured(dueAt)) {
-      group.measured.failure(kind);
-      this.measuredByStation[station]?.failure(kind);
-    }
+    this.books.unanswered(group, station, kind, dueAt);
     this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
   }
 
@@ -567,18 +521,10 @@ export class World implements StationDuties {
   #clientExpired(request: number, now: number): void {
     const group = this.#groupOf(request);
     const dueAt = this.requests.dueAt[request] ?? 0;
-    const age = now - dueAt;
     const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
     this.#letGo(request, group.gate.kind !== 'registry', now);
     if (this.#rests(request, group, now)) return;
-    group.recent.timeout(age);
-    this.recentByStation[replica]?.failure('timeout');
-    this.recentByStation[replica]?.unfinished(age);
-    if (group.isMeasured(dueAt)) {
-      group.measured.timeout(age);
-      this.measuredByStation[replica]?.failure('timeout');
-      this.measuredByStation[replica]?.unfinished(age);
-    }
+    this.books.timedOut(group, replica, dueAt, now);
     this.#close(request, group, now);
   }
 

@@ -27,7 +27,7 @@ function diagnosisOf(text: string): Diagnosis {
   return diagnoseDossier(dossier);
 }
 
-export function is(pattern: string, text: string, culprit: readonly string[] = []): void {
+export function expectPattern(pattern: string, text: string, culprit: readonly string[] = []): void {
   const { verdict, audit } = diagnosisOf(text);
   const rows = audit
     .filter((row) => row.theory === pattern || row.theory === verdict.pattern)
@@ -36,7 +36,7 @@ export function is(pattern: string, text: string, culprit: readonly string[] = [
   for (const word of culprit) assert.ok(verdict.culprit?.includes(word), `"${word}" in "${verdict.culprit}"`);
 }
 
-export function isNot(patterns: readonly string[], text: string): void {
+export function expectOther(patterns: readonly string[], text: string): void {
   const { verdict } = diagnosisOf(text);
   const accused = [verdict.pattern, ...(verdict.simultaneous ?? []).map((one) => one.pattern)];
   for (const pattern of patterns) assert.ok(!accused.some((one) => one === pattern), `${pattern}: ${verdict.sentence}`);
