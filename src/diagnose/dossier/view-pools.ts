@@ -68,6 +68,13 @@ function numberOf(setting: SettingFact | undefined): number | undefined {
 
 const ours =
   /pool|^(?:cl|sv)_(?:active|waiting|idle)|^maxwait|hikaricp|go_sql|jdbc_connections|db_client_connections|pgbouncer|sql_conn|db_conn/;
+/** Pools of something else: memory, threads. */
+const notOurs = /memory|bytes|heap|buffer|thread|executor|worker|haproxy_info|_mb$/;
+
+function isPool(name: string): boolean {
+  return ours.test(name) && !notOurs.test(name);
+}
+
 const meanings = {
   size: /(max|limit|size|max_open|capacity)(_?connections?|_?size|_?open)?$/,
   active: /(acquired|active|in_?use|busy|used|borrowed|leased|checked_?out)(_?connections?)?$/,
@@ -88,7 +95,7 @@ function gaugesOf(view: View): {
   readonly timedOut: number | undefined;
   readonly longestWait: number | undefined;
 } {
-  const samples = view.dossier.samples.filter(({ name }) => ours.test(name.toLowerCase()));
+  const samples = view.dossier.samples.filter(({ name }) => isPool(name.toLowerCase()));
   const byReading = Map.groupBy(
     samples,
     ({ reading, labels }) => `${reading} ${labels['pool'] ?? labels['service'] ?? ''}`,
@@ -104,7 +111,7 @@ function gaugesOf(view: View): {
     return [{ size, active, idle: value(meanings.idle), waiting, failure: false, origin: first.origin }];
   });
   const total = (pattern: RegExp): number | undefined =>
-    view.total((name) => ours.test(name) && pattern.test(name))?.value;
+    view.total((name) => isPool(name) && pattern.test(name))?.value;
   const holds = samples.filter(
     ({ name, labels }) => meanings.hold.test(name.toLowerCase()) && (labels['quantile'] ?? '0.5') === '0.5',
   );
@@ -115,13 +122,13 @@ function gaugesOf(view: View): {
     hold: holds[0]?.value ?? meanUse(view),
     acquired: total(meanings.acquired),
     timedOut: total(meanings.timedOut),
-    longestWait: view.greatest((name) => ours.test(name) && meanings.longestWait.test(name))?.value,
+    longestWait: view.greatest((name) => isPool(name) && meanings.longestWait.test(name))?.value,
   };
 }
 
 function meanUse(view: View): number | undefined {
-  const sum = view.total((name) => ours.test(name) && /(usage|use|hold)\w*_sum$/.test(name));
-  const count = view.total((name) => ours.test(name) && /(usage|use|hold)\w*_count$/.test(name));
+  const sum = view.total((name) => isPool(name) && /(usage|use|hold)\w*_sum$/.test(name));
+  const count = view.total((name) => isPool(name) && /(usage|use|hold)\w*_count$/.test(name));
   return sum === undefined || count === undefined || count.value === 0 ? undefined : sum.value / count.value;
 }
 

@@ -16,6 +16,8 @@ export interface Amplification {
     readonly requests: number;
     readonly success: boolean;
   }[];
+  /** Servers that a request can be passed on to: so many tries are passing over, no storm. */
+  readonly places: number;
   /** The most tries of any single request; undefined when nothing tells single requests apart. */
   readonly most: number | undefined;
   readonly text: string;
@@ -61,6 +63,7 @@ function counted(view: View): Amplification | undefined {
     tries: all,
     requests: whole,
     byOutcome,
+    places: 1,
     most: undefined,
     text: `${all} tries for ${whole} requests`,
     origins: [...into.slice(0, 1), ...out.slice(0, 1)].map(({ origin }) => origin),
@@ -98,6 +101,7 @@ function byProxy(view: View): Amplification | undefined {
       tries: total.value,
       requests,
       byOutcome: [],
+      places: 1,
       most: undefined,
       text: `${total.value} tries, ${retries.value} of them retries`,
       origins: retries.origins,
@@ -134,6 +138,7 @@ function byLog(view: View): Amplification | undefined {
         tries,
         requests: rows.length,
         byOutcome,
+        places: Math.max(1, table.replicas.length, view.number('upstream.endpoints') ?? 1),
         most,
         text: `${tries} tries for ${rows.length} requests in ${table.origin.file}`,
         origins: [table.origin],

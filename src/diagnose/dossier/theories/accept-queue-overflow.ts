@@ -43,7 +43,10 @@ export const acceptQueueOverflow: DossierTheory = {
             overflows === undefined
               ? undefined
               : {
-                  text: `+${overflows.value} (${overflows.text})`,
+                  text:
+                    overflows.readings > 1
+                      ? `+${overflows.value} (${overflows.text})`
+                      : `${overflows.value} since the start`,
                   holds: overflows.value > 0,
                   origins: overflows.origins,
                 },

@@ -124,9 +124,7 @@ export const circuitBreakerOverflow: DossierTheory = {
           : `, because ${nativeName(binding)} is ${String(binding.value)}${binding.implied ? ', the default that nobody changed' : ''}`) +
         '; no server was asked.',
       arithmetic: [
-        ...(binding === undefined || peak === undefined
-          ? []
-          : [`in flight ${peak.text}, bound ${sayCountSetting(binding)}`]),
+        ...(binding === undefined || peak === undefined ? [] : [`${peak.text}, bound ${sayCountSetting(binding)}`]),
         ...(counted === undefined || served === undefined
           ? []
           : [

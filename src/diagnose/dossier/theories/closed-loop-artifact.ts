@@ -38,6 +38,8 @@ export const closedLoopArtifact: DossierTheory = {
       Math.max(...states.map((state) => state.seconds)) /
       Math.max(1e-9, Math.min(...states.map((state) => state.seconds)));
     const fast = states.toSorted((one, other) => other.rate - one.rate)[0];
+    // Two runs of one generator may differ because the service was mended; refusals mend nothing.
+    const same = states.every((state) => state.same);
     const slow = states.toSorted((one, other) => one.rate - other.rate)[0];
     return {
       claims: [
@@ -78,8 +80,11 @@ export const closedLoopArtifact: DossierTheory = {
             states.length < 2
               ? undefined
               : {
-                  text: `× ${ratio.toFixed(0)}`,
-                  holds: ratio >= 3 && Math.abs(Math.log(ratio / apart)) <= Math.log(1.3),
+                  text: `× ${ratio.toFixed(0)}${same || fast?.refused === true ? '' : ', with answers that succeed'}`,
+                  holds:
+                    ratio >= 3 &&
+                    Math.abs(Math.log(ratio / apart)) <= Math.log(1.3) &&
+                    (same || fast?.refused === true),
                 },
           missing: 'rate and response time in a second state',
         }),
@@ -106,6 +111,10 @@ export const closedLoopArtifact: DossierTheory = {
 
 interface State {
   readonly name: string;
+  /** Most of its answers are failures; undefined: not known. */
+  readonly refused: boolean | undefined;
+  /** A stretch of the same time, not a run of its own. */
+  readonly same: boolean;
   readonly rate: number;
   readonly seconds: number;
   readonly origins: readonly Origin[];
@@ -117,7 +126,16 @@ function statesOf(view: View): State[] {
     const seconds = run.mean ?? run.median;
     return run.achieved === undefined || seconds === undefined || run.planned !== undefined
       ? []
-      : [{ name: run.name, rate: run.achieved, seconds, origins: [run.origin] }];
+      : [
+          {
+            name: run.name,
+            refused: run.failedShare === undefined ? undefined : run.failedShare >= 0.5,
+            same: false,
+            rate: run.achieved,
+            seconds,
+            origins: [run.origin],
+          },
+        ];
   });
   const all = [runs, readingsOf(view), stretchesOf(view)];
   return all.find((states) => states.length >= 2) ?? runs;
@@ -138,7 +156,8 @@ function readingsOf(view: View): State[] {
     const up = of(file, 'haproxy_up', 'server');
     if (rate === undefined || time === undefined || rate.value <= 0 || time.value <= 0) return [];
     const name = up === undefined ? file : up.value === 1 ? 'servers up' : 'servers down';
-    return [{ name, rate: rate.value, seconds: time.value / 1000, origins: [rate.origin] }];
+    const refused = up === undefined ? undefined : up.value !== 1;
+    return [{ name, refused, same: true, rate: rate.value, seconds: time.value / 1000, origins: [rate.origin] }];
   });
 }
 
@@ -165,7 +184,16 @@ function stretchesOf(view: View): State[] {
       const took = level(time, fromMs, toMs);
       return made === undefined || took === undefined || took <= 0
         ? []
-        : [{ name, rate: made, seconds: took * unit, origins: [rate.origin, time.origin] }];
+        : [
+            {
+              name,
+              refused: undefined,
+              same: true,
+              rate: made,
+              seconds: took * unit,
+              origins: [rate.origin, time.origin],
+            },
+          ];
     },
   );
 }

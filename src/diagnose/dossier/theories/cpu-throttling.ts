@@ -87,7 +87,7 @@ export const cpuThrottling: DossierTheory = {
                 ? undefined
                 : {
                     text: `${percent(share)} of the periods; ${lost.text}`,
-                    holds: share >= 0.05 && lost.holds,
+                    holds: share >= 0.05 && lost.holds && concerned !== false,
                     origins: [...(counters?.origins ?? []), ...lost.origins].slice(0, 4),
                   },
             missing: 'an access log with the time of the upstream beside the whole',

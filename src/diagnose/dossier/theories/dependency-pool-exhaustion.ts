@@ -21,7 +21,7 @@ export const dependencyPoolExhaustion: DossierTheory = {
   fix: 'Size the pool from rate × hold time, shorten the hold, refuse early what cannot get a connection; a budget and jitter for retries, and one deadline for the whole call.',
   decidedBy:
     'connections in use against the pool’s size during the failures, the time one use holds a connection, and the rate of uses',
-  explains: ['retry-storm', 'overload-open-loop', 'closed-loop-artifact'],
+  explains: ['retry-storm', 'overload-open-loop', 'closed-loop-artifact', 'timeout-inversion', 'default-route-timeout'],
 
   examine(view) {
     const pool = poolOf(view);

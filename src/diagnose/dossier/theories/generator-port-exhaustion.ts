@@ -107,7 +107,7 @@ export const generatorPortExhaustion: DossierTheory = {
         }),
       ],
       culprit: `load generator: no connection reuse, ${range.ports} ports, ${timeWaitSeconds} s TIME_WAIT`,
-      sentence: `The generator can make ${say(ceiling, 'requests/s')} new connections a second to ${targets === 1 ? 'one address' : `${targets} addresses`}; what it tries beyond that fails on its own side, and the service never sees it.`,
+      sentence: `The generator can make ${ceiling.toFixed(0)} new connections a second to ${targets === 1 ? 'one address' : `${targets} addresses`}; what it tries beyond that fails on its own side, and the service never sees it.`,
       arithmetic: [`${range.ports} × ${targets} ÷ ${timeWaitSeconds} s = ${say(ceiling, 'requests/s')}`],
     };
   },

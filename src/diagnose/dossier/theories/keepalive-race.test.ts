@@ -224,3 +224,41 @@ test('a runtime that was told nothing has the keep-alive time of its documentati
   assert.equal(found.verdict.pattern, 'keepalive-race');
   assert.match(found.verdict.culprit ?? '', /keep-alive timeout 2 s/);
 });
+
+test('a proxy that keeps no connection cannot reuse a closed one', () => {
+  const found = judged({
+    settings: settings(`
+      nginx | upstream api | upstream.keepalive-connections = 0
+      nginx | upstream api | upstream.idle-timeout = (60)
+      node  | server       | downstream.keepalive-timeout = 5 | server.json
+    `),
+    messages: said(
+      'nginx',
+      'upstream-reset',
+      'recv() failed (104: Connection reset by peer) while reading response header from upstream',
+      9,
+    ),
+  });
+  assert.equal(standing(found, 'keepalive-race'), 'refuted');
+});
+
+test('far more connections closed under requests than failures without an answer are something else', () => {
+  const found = judged({
+    settings: settings(`
+      envoy | cluster api | upstream.idle-timeout = (3600) | envoy.yaml
+      node  | server      | downstream.keepalive-timeout = 5 | server.json
+    `),
+    samples: samples('envoy_cluster_upstream_cx_destroy_remote_with_active_rq{envoy_cluster_name=api} 0 900'),
+    requests: [
+      table(
+        'envoy',
+        Array.from({ length: 100 }, (_, index): Row =>
+          index % 40 === 7
+            ? { at: index / 10, seconds: 0.001, status: 503, flag: 'UC' }
+            : { at: index / 10, seconds: 0.02, status: 200, upstream: 0.02 },
+        ),
+      ),
+    ],
+  });
+  assert.notEqual(found.verdict.pattern, 'keepalive-race');
+});

@@ -204,10 +204,10 @@ test('a server that is still slow is the trigger, not its aftermath', () => {
   assert.notEqual(found.verdict.pattern, 'metastable-retry');
 });
 
-test('demand that doubled and stayed is growth', () => {
+test('demand that doubled and stayed is growth, with retries or without', () => {
   const found = judged({
     settings: settings(policy),
-    series: series(course('100x20 10x5 0x75', '100x20 300x80').replace('100x100', '100x20 220x80')),
+    series: series(course('100x20 10x5 0x75', '100x20 660x80').replace('100x100', '100x20 220x80')),
   });
   assert.notEqual(found.verdict.pattern, 'metastable-retry');
 });
@@ -270,4 +270,51 @@ test('a run that was served to its end shows the whole backlog in the last reque
   });
   assert.equal(found.verdict.pattern, 'overload-open-loop');
   assert.equal(standing(found, 'generator-saturated'), 'refuted');
+});
+
+test('two runs whose quick answers succeed may be a service that was mended', () => {
+  const found = judged({
+    settings: settings('load-generator | command | load.connections = 50 | run.sh'),
+    results: [
+      result('wrk', {
+        run: 'before',
+        requests: 6000,
+        errors: 0,
+        ratePerSecond: 200,
+        latency: { mean: 0.25 },
+        connections: 50,
+      }),
+      result('wrk', {
+        run: 'after',
+        requests: 60_000,
+        errors: 0,
+        ratePerSecond: 2000,
+        latency: { mean: 0.025 },
+        connections: 50,
+      }),
+    ],
+  });
+  assert.notEqual(found.verdict.pattern, 'closed-loop-artifact');
+});
+
+test('passing over three servers that are down is no storm of retries', () => {
+  const rows = Array.from({ length: 60 }, (_, index): Row => ({
+    at: index,
+    seconds: 0.01,
+    status: 502,
+    attempts: 3,
+    replica: `10.0.0.${index % 3}:80`,
+  }));
+  const found = judged({ requests: [table('nginx', rows)] });
+  assert.notEqual(found.verdict.pattern, 'retry-storm');
+});
+
+test('a few more tries for everybody are no storm', () => {
+  const rows = Array.from({ length: 100 }, (_, index): Row =>
+    index % 10 === 0
+      ? { at: index, seconds: 1, status: 502, attempts: 3 }
+      : { at: index, seconds: 0.1, status: 200, attempts: 2 },
+  );
+  const found = judged({ requests: [table('envoy', rows)] });
+  assert.equal(standing(found, 'retry-storm'), 'possible');
 });

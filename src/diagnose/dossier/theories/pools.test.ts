@@ -139,3 +139,10 @@ test('a pool that says it is exhausted while its gauges stand at the top needs n
   });
   assert.equal(found.verdict.pattern, 'dependency-pool-exhaustion');
 });
+
+test('a pool of memory is no pool of connections', () => {
+  const found = judged({
+    samples: samples('jvm_memory_pool_bytes_used{pool=Eden} 100\njvm_memory_pool_bytes_max{pool=Eden} 100'),
+  });
+  assert.equal(standing(found, 'dependency-pool-exhaustion'), 'silent');
+});

@@ -64,7 +64,7 @@ export const proxyPortExhaustion: DossierTheory = {
         }),
       ],
       culprit: `source ports of the proxy towards ${toOne?.text.split(' to ')[1] ?? 'one server'} (${range.ports} ports, ${timeWaitSeconds} s TIME_WAIT)`,
-      sentence: `The proxy has ${range.ports} source ports towards one server and keeps each for ${sayTime(timeWaitSeconds)} after use: beyond ${say(ceiling, 'requests/s')} of new connections it has none left, and connecting fails at once.`,
+      sentence: `The proxy has ${range.ports} source ports towards one server and keeps each for ${sayTime(timeWaitSeconds)} after use: beyond ${ceiling.toFixed(0)} new connections a second it has none left, and connecting fails at once.`,
       arithmetic: [
         `${range.ports} × ${ports.targets} ÷ ${timeWaitSeconds} s = ${say(ceiling, 'requests/s')} new connections`,
       ],

@@ -34,6 +34,8 @@ export const retryStorm: DossierTheory = {
     const found = amplificationOf(view);
     if (found === undefined) return undefined;
     const allowed = triesAllowed(view);
+    // As many tries as there are servers is passing over those that are down.
+    const many = Math.max(3, found.places + 1);
     const bad = found.byOutcome
       .filter((one) => !one.success)
       .toSorted((one, other) => other.ratio * other.requests - one.ratio * one.requests);
@@ -56,7 +58,7 @@ export const retryStorm: DossierTheory = {
         }),
         claim('Requests that fail make the tries; those that succeed make one.', {
           bearing: 'sufficient',
-          predicted: 'below 1.5 for successes, above 3 for failures',
+          predicted: `below 1.5 for successes, above ${many} for failures`,
           refutes: 'the same number for both',
           seen:
             worst === undefined || good === undefined
@@ -66,16 +68,16 @@ export const retryStorm: DossierTheory = {
                     .slice(0, 3)
                     .map((one) => `${one.outcome}: ${digits(one.ratio)}`)
                     .join(', ')}`,
-                  holds: good.ratio < 1.5 && worst.ratio > 3 && found.ratio >= 1.5,
+                  holds: good.ratio < 1.5 && worst.ratio > many && found.ratio >= 1.5,
                   origins: found.origins,
                 },
           missing: 'tries and requests by how they ended',
         }),
         claim('The tries of all requests together are a multiple of the requests.', {
           bearing: 'sufficient',
-          predicted: allowed === undefined ? 'at least 3' : `up to ${allowed.text}, at least 3`,
+          predicted: allowed === undefined ? `at least ${many}` : `up to ${allowed.text}, at least ${many}`,
           refutes: 'below 2',
-          seen: { text: digits(found.ratio), holds: found.ratio >= 3, origins: found.origins },
+          seen: { text: digits(found.ratio), holds: found.ratio >= many, origins: found.origins },
         }),
         claim('Tries went on after the caller had given up.', {
           bearing: 'sufficient',

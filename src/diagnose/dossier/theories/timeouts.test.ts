@@ -280,3 +280,27 @@ test('what settings could do one day accuses nobody while requests fail of somet
   });
   assert.notEqual(found.verdict.pattern, 'timeout-inversion');
 });
+
+test('a default that binds is no timeout out of order, even where a neighbour allows more', () => {
+  const found = judged({
+    settings: settings(`
+      nginx | location / | upstream.read-timeout = (60)
+      node  | client     | downstream.request-timeout = 120 | client.env
+    `),
+    requests: [table('nginx', [...quick(), ...cutAt(60)])],
+  });
+  assert.equal(found.verdict.pattern, 'default-route-timeout');
+  assert.notEqual(standing(found, 'timeout-inversion'), 'established');
+});
+
+test('settings that leave a second try some time prove nothing by themselves', () => {
+  const found = judged({
+    settings: settings(`
+      envoy | route / | route.timeout = 10
+      envoy | route / | route.per-try-timeout = 6
+      envoy | route / | route.retries = 2
+    `),
+  });
+  assert.equal(found.verdict.pattern, 'undecided');
+  assert.equal(standing(found, 'retry-window-too-short'), 'possible');
+});

@@ -22,7 +22,7 @@ export const workerPoolExhaustion: DossierTheory = {
   lookAlikes: ['health-check-on-shared-workers', 'cpu-throttling', 'dependency-pool-exhaustion', 'overload-open-loop'],
   fix: 'A timeout for the call, below the deadline in front; a bound on how many workers one dependency may hold; a breaker; shed what has waited too long. More processors do nothing.',
   decidedBy: 'busy workers against their number, and the time of the dependency’s calls, before and during',
-  explains: ['overload-open-loop', 'closed-loop-artifact', 'timeout-inversion'],
+  explains: ['retry-storm', 'overload-open-loop', 'closed-loop-artifact', 'timeout-inversion', 'default-route-timeout'],
 
   examine(view) {
     const pool = poolIn(view);
