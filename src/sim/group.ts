@@ -2,9 +2,9 @@
 // arrivals come when their pacer says, whatever the answers do.
 
 import { instantAt } from '../base.ts';
-import type { RetryBudget } from '../policy.ts';
 import type { Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
+import type { Asking } from './asking.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
 import { Tally } from './tally.ts';
@@ -26,15 +26,6 @@ export interface GroupSettings {
   readonly thoughts: Thoughts | undefined;
 }
 
-/** How the clients of a group ask again. */
-export interface Asking {
-  readonly retries: number;
-  /** Undefined: as often as `retries` says, whatever the others do. */
-  readonly budget: RetryBudget | undefined;
-  /** The wait before try number `attempt` after the first. */
-  wait(attempt: number): number;
-}
-
 export type Source =
   | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: number }
   | { readonly kind: 'open'; readonly pacer: Pacer; readonly beganAt: number };
@@ -48,7 +39,7 @@ export class Group {
   readonly retry: Asking | undefined;
   readonly thoughts: Thoughts | undefined;
   /** By user, counted from the group's first: its endpoint; −1 for none yet. Undefined where users keep none. */
-  readonly pins: Int32Array | undefined;
+  readonly #pins: Int32Array | undefined;
   readonly inFlight: Level;
   /** The present second, whenever its requests came due. */
   readonly recent = new Tally();
@@ -68,12 +59,23 @@ export class Group {
     this.retry = settings.retry;
     this.thoughts = settings.thoughts;
     const { source } = settings;
-    this.pins = settings.pinned && source.kind === 'closed' ? new Int32Array(source.users).fill(-1) : undefined;
+    this.#pins = settings.pinned && source.kind === 'closed' ? new Int32Array(source.users).fill(-1) : undefined;
     this.inFlight = new Level(0, instantAt(now));
   }
 
   isMeasured(dueAt: number): boolean {
     return dueAt >= this.measureFrom;
+  }
+
+  /** Which endpoint gets a user's request: the gate's choice, or the one that the user keeps, chosen at its first request. */
+  endpointFor(user: number, tried: readonly number[] | undefined, now: number): number | undefined {
+    if (this.#pins === undefined || this.source.kind !== 'closed') return this.gate.pick(tried, now);
+    const place = user - this.source.firstUser;
+    const kept = this.#pins[place] ?? -1;
+    if (kept >= 0) return kept;
+    const endpoint = this.gate.pick(undefined, now);
+    if (endpoint !== undefined) this.#pins[place] = endpoint;
+    return endpoint;
   }
 
   answered(station: number): void {

@@ -194,7 +194,7 @@ export class Simulation {
       yield histogramLine(measured.latency, { at_ns, phase, of: { group: name, what: 'latency' } });
     }
     for (const station of world.fleet.stations) {
-      const latency = world.measuredByStation[station.index]?.latency;
+      const latency = world.books.measured[station.index]?.latency;
       if (latency === undefined || isEmpty(latency)) continue;
       yield histogramLine(latency, { at_ns, phase, of: { replica: station.id, what: 'latency' } });
     }

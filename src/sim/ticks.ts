@@ -45,7 +45,7 @@ export class Ticker {
     for (const station of world.fleet.stations) {
       station.settle(world.now);
       this.#readings[station.index] = readingOf(station);
-      world.recentByStation[station.index]?.clear();
+      world.books.recent[station.index]?.clear();
       this.#inFlightFromOutside(station);
     }
     this.#cutGateways();
@@ -70,7 +70,7 @@ export class Ticker {
 
   #replica(station: Station, span: number): ReplicaTick {
     const { now } = this.#world;
-    const tally = this.#world.recentByStation[station.index];
+    const tally = this.#world.books.recent[station.index];
     station.settle(now);
     const before = this.#readings[station.index];
     const after = readingOf(station);

@@ -1,0 +1,76 @@
+// Where the end of every request is entered: for its group and for the replica that had it, once for the present second and once
+// more when it came due in the judged part. What a replica never saw (the gate answered in its stead) is entered for the group alone.
+//
+// Hot: `answered`.
+
+import type { Group } from './group.ts';
+import { ReplicaTally } from './tally.ts';
+
+/** In a larger fleet replicas have only counts: nobody reads the latencies of ten thousand of them. */
+const latencyStationsMax = 512;
+
+export class Books {
+  /** What clients saw, by station: in the present second, and in the judged part of the phase. */
+  readonly recent: ReplicaTally[] = [];
+  readonly measured: ReplicaTally[] = [];
+
+  /** There are so many stations now. */
+  grow(stations: number): void {
+    while (this.recent.length < stations) {
+      const withLatency = stations <= latencyStationsMax;
+      this.recent.push(new ReplicaTally(withLatency));
+      this.measured.push(new ReplicaTally(withLatency));
+    }
+  }
+
+  /** A phase begins. */
+  clear(): void {
+    for (const tally of [...this.recent, ...this.measured]) tally.clear();
+  }
+
+  /** A whole answer from a station, good or not. */
+  answered(group: Group, station: number, ok: boolean, dueAt: number, now: number): void {
+    const latency = now - dueAt;
+    group.recent.answer(ok, latency);
+    this.recent[station]?.answer(ok, latency);
+    if (ok) group.answered(station);
+    if (!group.isMeasured(dueAt)) return;
+    group.measured.answer(ok, latency);
+    this.measured[station]?.answer(ok, latency);
+  }
+
+  /** The gate's own answer, 502 to 504. */
+  answeredByGate(group: Group, kind: string, dueAt: number, now: number): void {
+    group.gate.failed(kind);
+    group.recent.answer(false, now - dueAt);
+    if (group.isMeasured(dueAt)) group.measured.answer(false, now - dueAt);
+  }
+
+  /** No answer at all: the connection was refused or broke. */
+  unanswered(group: Group, station: number, kind: string, dueAt: number): void {
+    group.recent.failure(kind);
+    this.recent[station]?.failure(kind);
+    if (!group.isMeasured(dueAt)) return;
+    group.measured.failure(kind);
+    this.measured[station]?.failure(kind);
+  }
+
+  /** The client's patience is over. `station`: −1 where it does not know who had its request. */
+  timedOut(group: Group, station: number, dueAt: number, now: number): void {
+    const age = now - dueAt;
+    group.recent.timeout(age);
+    this.recent[station]?.failure('timeout');
+    this.recent[station]?.unfinished(age);
+    if (!group.isMeasured(dueAt)) return;
+    group.measured.timeout(age);
+    this.measured[station]?.failure('timeout');
+    this.measured[station]?.unfinished(age);
+  }
+
+  /** The phase is over and the request is not. */
+  leftInFlight(group: Group, station: number, dueAt: number, now: number): void {
+    if (!group.isMeasured(dueAt)) return;
+    group.measured.leftInFlight(now - dueAt);
+    this.measured[station]?.unfinished(now - dueAt);
+  }
+}
