@@ -115,24 +115,36 @@ function calmOf(winner: Examined, examined: readonly Examined[]): number {
 }
 
 function undecided(examined: readonly Examined[]): Verdict {
-  const possible = examined
-    .filter((one) => one.standing === 'possible' && one.theory.kind !== 'harmless')
-    .toSorted((one, other) => proofOf(other) - proofOf(one));
-  const [leading] = possible;
-  const names = possible.slice(0, 3).map((one) => one.theory.slug);
+  const faults = examined.filter(({ theory }) => theory.kind !== 'harmless');
+  const byProof = (one: Examined, other: Examined): number => proofOf(other) - proofOf(one);
+  const possible = faults.filter(({ standing }) => standing === 'possible').toSorted(byProof);
+  // Where nothing necessary could be tested, a hint is better than nothing: whoever has some support.
+  const hinted = faults.filter((one) => one.standing === 'untestable' && proofOf(one) > 0).toSorted(byProof);
+  const leading = possible[0] ?? hinted[0];
   return {
     pattern: 'undecided',
     confidence: rounded(Math.min(0.5, 1 / Math.max(2, possible.length))),
-    sentence:
-      leading === undefined
-        ? 'Nothing in the evidence proves any theory, and nothing points to one.'
-        : names.length === 1
-          ? `It may be ${names[0]}: nothing speaks against it, but nothing proves it either.`
-          : `The evidence does not decide between ${listed(names)}${possible.length > 3 ? ' and others' : ''}.`,
+    sentence: openSentence(
+      possible.map(({ theory }) => theory.slug),
+      hinted[0]?.theory.slug,
+    ),
     arithmetic: [],
     fix: 'Nothing yet: measure first.',
     missing: leading === undefined ? whatIsAlwaysNeeded : decidedBy(leading),
   };
+}
+
+function openSentence(possible: readonly DossierSlug[], hinted: DossierSlug | undefined): string {
+  if (possible.length === 1) {
+    return `It may be ${possible[0]}: nothing speaks against it, but nothing proves it either.`;
+  }
+  if (possible.length > 1) {
+    const more = possible.length > 3 ? ' and others' : '';
+    return `The evidence does not decide between ${listed(possible.slice(0, 3))}${more}.`;
+  }
+  return hinted === undefined
+    ? 'Nothing in the evidence proves any theory, and nothing points to one.'
+    : `Nothing in the evidence proves any theory. Some of it would fit ${hinted}, whose decisive facts are missing.`;
 }
 
 const whatIsAlwaysNeeded = 'requests by replica with their times and results, and the settings of what balances them';

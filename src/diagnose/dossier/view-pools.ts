@@ -6,7 +6,7 @@
 //   none available[size:100; busy:100; idle:0; lastwait:30000]                          Tomcat
 //   Timed out fetching a new connection … (… timeout: 10, connection limit: 5)          Prisma
 
-import type { Origin, SettingFact } from '../../record.ts';
+import type { Origin, SeriesFact, SettingFact } from '../../record.ts';
 import { medianOf, type View } from './view.ts';
 
 export interface PoolReading {
@@ -41,7 +41,7 @@ export function poolOf(view: View): Pool | undefined {
   const acquireSetting = view.setting('pool.acquire-timeout');
   const said = view.dossier.messages.flatMap(({ text, origin }) => saidBy(text, origin) ?? []);
   const gauges = gaugesOf(view);
-  const readings = [...said.map(({ reading }) => reading), ...gauges.readings];
+  const readings = [...said.map(({ reading }) => reading), ...gauges.readings, ...overTime(view)];
   if (sizeSetting === undefined && acquireSetting === undefined && readings.length === 0) return undefined;
   const sizes = readings.flatMap(({ size }) => size ?? []);
   const told = said.flatMap(({ timeout }) => timeout ?? []);
@@ -130,6 +130,24 @@ function meanUse(view: View): number | undefined {
   const sum = view.total((name) => isPool(name) && /(usage|use|hold)\w*_sum$/.test(name));
   const count = view.total((name) => isPool(name) && /(usage|use|hold)\w*_count$/.test(name));
   return sum === undefined || count === undefined || count.value === 0 ? undefined : sum.value / count.value;
+}
+
+/** Readings as series: what was in use at each instant, and who waited. */
+function overTime(view: View): PoolReading[] {
+  const of = (pattern: RegExp): SeriesFact | undefined => view.series((name) => isPool(name) && pattern.test(name))[0];
+  const active = of(meanings.active);
+  if (active === undefined) return [];
+  const [size, idle, waiting] = [of(meanings.size), of(meanings.idle), of(meanings.waiting)];
+  const at = (series: SeriesFact | undefined, index: number): number | undefined =>
+    series === undefined || series.atMs[index] !== active.atMs[index] ? undefined : series.values[index];
+  return active.values.map((value, index) => ({
+    size: at(size, index),
+    active: value,
+    idle: at(idle, index),
+    waiting: at(waiting, index),
+    failure: false,
+    origin: active.origin,
+  }));
 }
 
 // ── what pools say ──

@@ -91,10 +91,14 @@ export function sayCountSetting(setting: SettingFact): string {
   return `${ownerOf(setting)}: ${nativeName(setting)} ${String(setting.value)}${setting.implied ? ' (default)' : ''}`;
 }
 
-/** Program and scope, without a scope that says nothing. */
-export function ownerOf(setting: SettingFact): string {
-  const scope = /^(?:main|global|file|settings|environment)?$/.test(setting.scope) ? '' : ` ${setting.scope}`;
-  return `${setting.program}${scope}`;
+/** Programs that are no programs: where a fact stood, not who acts on it. */
+const nobody = new Set(['file', 'environment', 'notes', 'settings', 'access-log']);
+
+/** Program and scope, without what says nothing. */
+export function ownerOf({ program, scope }: Pick<SettingFact, 'program' | 'scope'>): string {
+  const place = /^(?:main|global|file|settings|environment)?$/.test(scope) ? '' : scope;
+  if (nobody.has(program)) return place === '' ? program : place;
+  return place === '' ? program : `${program} ${place}`;
 }
 
 /** A length of time as it is written in configurations: `250 ms`, `15 s`, `3600 s`. */

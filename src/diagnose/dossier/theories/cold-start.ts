@@ -26,9 +26,10 @@ export const coldStart: DossierTheory = {
     const byAge = byAgeIn(view);
     const inWindows = inWindowsOf(view, starts);
     const young = youngRequests(view);
-    if (byAge === undefined && young === undefined && (starts.length === 0 || inWindows === undefined))
-      return undefined;
     const pool = view.setting('pool.min-idle');
+    const unready = pool?.value === 0 || view.setting('health.kind', isTcpReadiness) !== undefined;
+    if (byAge === undefined && young === undefined && (starts.length === 0 || (inWindows === undefined && !unready)))
+      return undefined;
     const probe = view.setting('health.kind', ({ scope }) => /readiness/.test(scope));
     const slowStart = view.setting('balance.slow-start');
     const rate = steadyRate(view);
@@ -128,6 +129,10 @@ export const coldStart: DossierTheory = {
     };
   },
 };
+
+function isTcpReadiness({ scope, value }: { scope: string; value: unknown }): boolean {
+  return /readiness/.test(scope) && value === 'tcp';
+}
 
 function scopeOf(view: View): string {
   const setting =

@@ -137,7 +137,7 @@ export const dependencyPoolExhaustion: DossierTheory = {
         }),
       ],
       culprit:
-        `${pool.name === '' ? (pool.sizeSetting === undefined ? '' : ownerOf(pool.sizeSetting)) : pool.name} pool: ${pool.size ?? 'too few'} connections` +
+        `${nameOf(pool)}: ${pool.size ?? 'too few'} connections` +
         (pool.hold === undefined ? '' : `, ${sayTime(pool.hold)} hold`),
       sentence:
         `The pool${pool.name === '' ? '' : ` of ${pool.name}`} has ${pool.size ?? 'too few'} connections` +
@@ -161,6 +161,13 @@ export const dependencyPoolExhaustion: DossierTheory = {
     };
   },
 };
+
+/** `payment pool`, `pool of order.env`; never `pool pool`. */
+function nameOf(pool: Pool): string {
+  const owner = pool.name !== '' ? pool.name : pool.sizeSetting === undefined ? '' : ownerOf(pool.sizeSetting);
+  if (owner === '') return 'connection pool';
+  return /pool/i.test(owner) ? owner : `${owner} pool`;
+}
 
 /** Uses a second that were wanted: the plan or what arrived, of the run that offered most. */
 function rateOf(view: View): { readonly value: number } | undefined {

@@ -30,17 +30,27 @@ export const generatorSingleConnection: DossierTheory = {
   examine(view) {
     const tool = loadTool(view);
     const found = fewestConnections(view);
-    if (tool === undefined || found === undefined) return undefined;
+    if (found === undefined) return undefined;
     const requests = loadRequests(view);
     const layer = view.setting('balance.layer', ({ value }) => value === 'tcp');
     const http2 = view.setting('load.http2');
     const up = found.members.filter(({ healthy }) => healthy !== false).length;
+    // A service of Kubernetes is on layer 4 as well, and its clients are seldom load tests.
+    const placed = layer !== undefined && layer.program !== 'kubernetes' && found.total < up;
+    if (tool === undefined && !placed) return undefined;
     const idle = found.members
       .filter(({ connections = 0, healthy }) => connections === 0 && healthy !== false)
       .map(({ id }) => id);
     const other = otherRun(view, found);
     return {
       claims: [
+        claim('A load generator makes the requests.', {
+          bearing: 'necessary',
+          predicted: 'a load test',
+          refutes: 'users',
+          seen: tool === undefined ? undefined : { text: tool, holds: true },
+          missing: 'who makes the requests, and how many over how many connections',
+        }),
         claim('The balancer places connections.', {
           bearing: 'necessary',
           predicted: 'layer 4',
@@ -70,7 +80,7 @@ export const generatorSingleConnection: DossierTheory = {
               ? undefined
               : {
                   text: `${digits(requests)} requests on ${digits(found.total)} connection${found.total === 1 ? '' : 's'}`,
-                  holds: requests >= 100 * found.total && found.total < up,
+                  holds: requests >= 100 * found.total && found.total < up && tool !== undefined,
                 },
           missing: 'how many requests the generator made',
         }),
@@ -96,7 +106,7 @@ export const generatorSingleConnection: DossierTheory = {
           missing: 'a run with several connections',
         }),
       ],
-      culprit: `load generator ${tool === 'load generator' ? '' : `${tool} `}(${found.total === 1 ? 'one multiplexed connection' : `${digits(found.total)} connections`}) through a layer-4 balancer`,
+      culprit: `load generator ${tool === undefined || tool === 'load generator' ? '' : `${tool} `}(${found.total === 1 ? 'one multiplexed connection' : `${digits(found.total)} connections`}) through a layer-4 balancer`,
       sentence: `The generator sent everything over ${found.total === 1 ? 'one connection' : `${digits(found.total)} connections`}, and the balancer places connections: ${listed(idle.slice(0, 4))} had nothing to do, so the result is that of ${found.members.length - idle.length} server${found.members.length - idle.length === 1 ? '' : 's'}.`,
       arithmetic: [
         ...(requests === undefined

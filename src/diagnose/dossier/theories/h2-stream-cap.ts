@@ -25,7 +25,8 @@ export const h2StreamCap: DossierTheory = {
     const connections = view.number('h2.connections') ?? connectionsIn(view)?.value ?? listedConnections(view);
     const flight = inFlightIn(view);
     const waiting = waitingIn(view);
-    if (flight === undefined && waiting === undefined) return undefined;
+    const few = view.number('h2.connections') !== undefined && cap !== undefined;
+    if (flight === undefined && waiting === undefined && !few) return undefined;
     if (cap === undefined && waiting === undefined) return undefined;
     const perConnection =
       flight === undefined

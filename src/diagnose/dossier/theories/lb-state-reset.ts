@@ -24,7 +24,9 @@ export const lbStateReset: DossierTheory = {
     const kept = view.setting('balance.state-kept');
     const history = historyOf(view);
     const growth = growthOf(view);
-    if (policy === undefined || (history === undefined && growth === undefined && kept === undefined)) return undefined;
+    const changed = view.events(({ event }) => /^(?:upstream-change|backend-sync|scaled)$/.test(event)).length > 0;
+    if (policy === undefined || (history === undefined && growth === undefined && kept === undefined && !changed))
+      return undefined;
     return {
       claims: [
         claim('The policy counts what is open.', {

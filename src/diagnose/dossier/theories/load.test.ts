@@ -318,3 +318,16 @@ test('a few more tries for everybody are no storm', () => {
   const found = judged({ requests: [table('envoy', rows)] });
   assert.equal(standing(found, 'retry-storm'), 'possible');
 });
+
+test('how old the head of the queue is tells a stale backlog without its length', () => {
+  const found = judged({
+    settings: settings('client | app | downstream.request-timeout = 3 | notes.yaml'),
+    series: series(`
+      arrived_requests_per_second 400x100
+      useful_responses_per_second 400x30 150x5 0x65
+      queue_oldest_age_seconds 0.1x30 6x5 25x65
+    `),
+  });
+  assert.equal(found.verdict.pattern, 'metastable-stale-backlog');
+  assert.match(found.verdict.arithmetic.join(), /the head of the queue is 25 s old > 3 s/);
+});

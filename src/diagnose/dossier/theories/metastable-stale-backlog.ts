@@ -6,7 +6,7 @@ import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 import { portsOf } from '../view-ports.ts';
 import { amplificationOf } from '../view-retries.ts';
-import { level, shiftOf } from '../view-series.ts';
+import { level, seriesLike, shiftOf } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 
 export const metastableStaleBacklog: DossierTheory = {
@@ -31,13 +31,15 @@ export const metastableStaleBacklog: DossierTheory = {
   ],
 
   examine(view) {
-    const backlog = backlogOf(view);
+    const age = ageOf(view);
+    const backlog = backlogOf(view) ?? age;
     if (backlog === undefined) return undefined;
     const drain = drainOf(view, backlog.text);
     const collapse = collapseOf(view);
     const served = view.gauge((name) => /info_sess_?rate$|(^|_)(requests|responses|success)_per_s$/.test(name));
     if (drain === undefined && collapse === undefined) return undefined;
-    const seconds = drain === undefined || drain.value <= 0 ? undefined : backlog.value / drain.value;
+    // How old the head of the queue is says the same as length ÷ rate, without the rate.
+    const seconds = age?.value ?? (drain === undefined || drain.value <= 0 ? undefined : backlog.value / drain.value);
     const retried = triesOver(view);
     const told = view.number('downstream.request-timeout');
     const patience = told ?? 30;
@@ -70,7 +72,7 @@ export const metastableStaleBacklog: DossierTheory = {
             seconds === undefined
               ? undefined
               : {
-                  text: `${digits(backlog.value)} ÷ ${say(drain?.value ?? 0, 'requests/s')} = ${sayTime(Math.round(seconds * 10) / 10)}`,
+                  text: workOff(age, backlog, drain, seconds),
                   holds: seconds > patience,
                   origins: [...backlog.origins, ...(drain?.origins ?? [])].slice(0, 3),
                 },
@@ -137,16 +139,12 @@ export const metastableStaleBacklog: DossierTheory = {
       ],
       culprit: `${byPorts ? `source port range exhausted towards one backend (${ports.toOne?.text ?? ''}); ` : ''}FIFO of ${backlog.text}`,
       sentence:
-        `${digits(backlog.value)} ${backlog.text} wait` +
+        `${backlog === age ? '' : `${digits(backlog.value)} `}${backlog.text} wait` +
         (seconds === undefined ? '' : `, ${sayTime(Math.round(seconds))} of work`) +
         ': by the time one is done, whoever wanted it has gone. Arrivals are as before; the machine works at its limit and serves nobody' +
         (byPorts ? '. It began when the source ports towards one server ran out.' : '.'),
       arithmetic: [
-        ...(seconds === undefined
-          ? []
-          : [
-              `${digits(backlog.value)} ÷ ${say(drain?.value ?? 0, 'requests/s')} = ${sayTime(Math.round(seconds * 10) / 10)} > ${sayTime(patience)}`,
-            ]),
+        ...(seconds === undefined ? [] : [`${workOff(age, backlog, drain, seconds)} > ${sayTime(patience)}`]),
         ...(collapse === undefined
           ? []
           : [
@@ -157,6 +155,13 @@ export const metastableStaleBacklog: DossierTheory = {
     };
   },
 };
+
+function workOff(age: Amount | undefined, backlog: Amount, drain: Amount | undefined, seconds: number): string {
+  const time = sayTime(Math.round(seconds * 10) / 10);
+  return age === undefined
+    ? `${digits(backlog.value)} ÷ ${say(drain?.value ?? 0, 'requests/s')} = ${time}`
+    : `the head of the queue is ${time} old`;
+}
 
 interface Amount {
   readonly value: number;
@@ -182,6 +187,21 @@ function backlogOf(view: View): Amount | undefined {
     if (series !== undefined && most >= 100) return { value: most, text, origins: [series.origin] };
   }
   return undefined;
+}
+
+/** How long the oldest of the queue has waited, seconds. */
+function ageOf(view: View): Amount | undefined {
+  const pattern = /(oldest|head|queue|backlog)\w*(age|wait|delay)\w*|time_in_queue/;
+  const unit = (name: string): number => (/_ms$|millis/.test(name) ? 0.001 : 1);
+  const series = seriesLike(view, pattern, /count|total/);
+  const last = series?.values.at(-1);
+  if (series !== undefined && last !== undefined) {
+    return { value: last * unit(series.name.toLowerCase()), text: 'queued requests', origins: [series.origin] };
+  }
+  const found = view.greatest((name) => pattern.test(name) && !/count|total|sum/.test(name));
+  return found === undefined
+    ? undefined
+    : { value: found.value * unit(found.name.toLowerCase()), text: 'queued requests', origins: found.origins };
 }
 
 /** What leaves the backlog a second: finished work of its own kind. */
@@ -216,8 +236,9 @@ function collapseOf(view: View): Collapse | undefined {
   )[0];
   const served = view.series(
     (name) =>
-      /(http_requests?|requests?|responses?|success\w*|goodput|served|answered)_?(per_s\w*|rate)/.test(name) &&
-      !/client|attempt|arriv|offered|connection/.test(name),
+      /(http_requests?|requests?|responses?|success\w*|goodput|good|useful|in_time|served|answered)_?(per_s\w*|rate)/.test(
+        name,
+      ) && !/client|attempt|arriv|offered|connection/.test(name),
   )[0];
   if (arrivals === undefined || served === undefined || arrivals === served) return undefined;
   const shift = shiftOf(served);
