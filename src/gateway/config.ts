@@ -3,6 +3,7 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Duration, ns, seconds } from '../base.ts';
+import type { EngineChoice } from '../net.ts';
 import {
   type BalancerName,
   balancerNames,
@@ -15,6 +16,8 @@ export interface GatewayConfig {
   readonly listen: Address;
   /** undefined: no admin API. */
   readonly admin: Address | undefined;
+  /** Whose sockets: Node's own, io_uring's, or the latter where they work. */
+  readonly engine: EngineChoice;
   readonly policy: BalancerName;
   readonly seed: number;
   /** For one request from its head to the last byte of the answer, retries included. */
@@ -279,6 +282,7 @@ const configShape = z.strictObject(
     admin: z
       .strictObject({ host, port: port(0) }, { error: 'expected an object with host and port; or null' })
       .nullish(),
+    engine: z.enum(['node', 'uring', 'auto'], { error: 'expected one of node, uring, auto' }).default('node'),
     policy: policy.default('round-robin'),
     seed: whole(0, Number.MAX_SAFE_INTEGER).default(1),
     timeout_ns: duration(1e6).default(seconds(15)),
@@ -301,6 +305,7 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
   return {
     listen: raw.listen,
     admin: raw.admin ?? undefined,
+    engine: raw.engine,
     policy: raw.policy,
     seed: raw.seed,
     timeout: ns(raw.timeout_ns),

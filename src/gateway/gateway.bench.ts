@@ -80,20 +80,25 @@ const proxies: readonly Proxy[] = [
       return pinned(0, 'haproxy', ['-db', '-f', file]);
     },
   },
-  {
-    name: 'plimsoll',
+  ours('plimsoll', 'node'),
+  ours('plimsoll on io_uring', 'uring'),
+];
+
+function ours(name: string, engine: 'node' | 'uring'): Proxy {
+  return {
+    name,
     start: () => {
       const file = join(folder, 'gateway.json');
       const endpoints = backends.map((port, index) => ({ id: `s${index}`, host: '127.0.0.1', port }));
       const listen = { host: '127.0.0.1', port: proxyPort };
-      writeFileSync(file, JSON.stringify({ listen, policy: 'least-request', endpoints, timeout_ns: 30e9 }));
+      writeFileSync(file, JSON.stringify({ listen, engine, policy: 'least-request', endpoints, timeout_ns: 30e9 }));
       const main = new URL('./process.ts', import.meta.url).href;
       const code = `import { runGatewayProcess } from ${JSON.stringify(main)}; process.exitCode = await runGatewayProcess(${JSON.stringify(file)});`;
       const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', ...process.execArgv, '-e', code];
       return pinned(0, process.execPath, args);
     },
-  },
-];
+  };
+}
 
 function pinned(core: number, program: string, args: readonly string[]): ChildProcess {
   const child = spawn('taskset', ['-c', String(core), program, ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
@@ -172,8 +177,8 @@ async function compare(): Promise<void> {
   await listens(backends[0] ?? 0);
   const chosen = proxies.filter(
     (proxy) =>
-      (flags.only === undefined || proxy.name === flags.only) &&
-      (proxy.name === 'plimsoll' || spawnSync(proxy.name, ['-v']).error === undefined),
+      (flags.only === undefined || proxy.name.startsWith(flags.only)) &&
+      (proxy.name.startsWith('plimsoll') || spawnSync(proxy.name, ['-v']).error === undefined),
   );
   const all = new Map<string, Result[]>(chosen.map((proxy) => [proxy.name, []]));
   for (let round = 0; round < Number(flags.rounds); round++) {
@@ -186,7 +191,7 @@ async function compare(): Promise<void> {
     const cpu = results.map((result) => result.cpuUs);
     const ratio = yardstick > 0 ? `  ${(median(cpu) / yardstick).toFixed(2)} × nginx` : '';
     console.log(
-      `${name.padEnd(10)} ${median(cpu).toFixed(1)} µs a request (${cpu.map((value) => value.toFixed(1)).join(' ')})${ratio}` +
+      `${name.padEnd(20)} ${median(cpu).toFixed(1)} µs a request (${cpu.map((value) => value.toFixed(1)).join(' ')})${ratio}` +
         `  ${median(results.map((result) => result.perSecond)).toFixed(0)}/s  p50 ${results[0]?.p50} p99 ${results[0]?.p99}`,
     );
   }

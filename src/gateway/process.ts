@@ -3,7 +3,7 @@
 import { fstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Duration, seconds } from '../base.ts';
-import { nodeEngine } from '../net.ts';
+import { chooseEngine } from '../net.ts';
 import { describeProblem, parseGatewayConfig } from './config.ts';
 import { type RunningGateway, startGateway } from './start.ts';
 
@@ -28,7 +28,12 @@ export async function runGatewayProcess(file: string, options: GatewayProcessOpt
     for (const problem of parsed.problems) console.error(describeProblem(problem));
     return 2;
   }
-  const engine = nodeEngine();
+  const chosen = chooseEngine(parsed.config.engine);
+  if ('impossible' in chosen) {
+    console.error(`plimsoll gateway: cannot start: ${chosen.impossible}`);
+    return 1;
+  }
+  const { engine } = chosen;
   let gateway: RunningGateway;
   try {
     gateway = await startGateway(parsed.config, engine);

@@ -47,6 +47,7 @@ class Gateway implements RunningGateway {
   readonly #plane: DataPlane;
   readonly #health: HealthChecks | undefined;
   #listener: Listener | undefined;
+  #port = 0;
   #admin: RunningAdmin | undefined;
 
   constructor(plane: DataPlane, health: HealthChecks | undefined) {
@@ -58,12 +59,13 @@ class Gateway implements RunningGateway {
     const { engine, config } = this.#plane;
     if (config.admin !== undefined) this.#admin = await startAdmin(config.admin, this.#plane, this);
     this.#listener = await engine.listen(config.listen, (socket) => this.#plane.accept(socket));
+    this.#port = this.#listener.port;
     this.#health?.follow();
     this.#plane.outliers?.follow();
   }
 
   get port(): number {
-    return this.#listener?.port ?? 0;
+    return this.#port;
   }
 
   get adminPort(): number | undefined {
@@ -87,7 +89,7 @@ class Gateway implements RunningGateway {
   async drain(patience: Duration = this.#plane.config.limits.drainTimeout): Promise<number> {
     const { engine, clients } = this.#plane;
     this.#plane.draining = true;
-    await this.#listener?.close();
+    await this.#stopListening();
     this.#plane.fleet.closeIdleConnections();
     const now = engine.now();
     for (const client of clients) client.drain(now);
@@ -108,12 +110,17 @@ class Gateway implements RunningGateway {
   async close(): Promise<void> {
     this.#health?.end();
     this.#plane.outliers?.end();
-    await this.#listener?.close();
-    this.#listener = undefined;
+    await this.#stopListening();
     for (const client of this.#plane.clients) client.destroy();
     this.#plane.fleet.closeIdleConnections();
     await this.#admin?.close();
     this.#admin = undefined;
     await this.#plane.log?.close();
+  }
+
+  async #stopListening(): Promise<void> {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    await listener?.close();
   }
 }

@@ -6,7 +6,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
-import { nodeEngine } from '../../net.ts';
+import { chooseEngine, type Engine } from '../../net.ts';
 import { describeProblem, parseGatewayConfig } from '../config.ts';
 import { type RunningGateway, startGateway } from '../start.ts';
 
@@ -30,7 +30,7 @@ export async function stand(endpoints: readonly EndpointAddress[], settings: obj
   const text = JSON.stringify({ listen: address, admin: address, endpoints: list, ...settings });
   const parsed = parseGatewayConfig(text, 'stand.json');
   if (!parsed.ok) throw new Error(parsed.problems.map(describeProblem).join('\n'));
-  const engine = nodeEngine();
+  const engine = standEngine();
   const gateway = await startGateway(parsed.config, engine);
   return {
     gateway,
@@ -41,6 +41,14 @@ export async function stand(endpoints: readonly EndpointAddress[], settings: obj
       await engine.close();
     },
   };
+}
+
+/** Node's own sockets, or what `PLIMSOLL_TEST_ENGINE` says: the same tests on the other engine. */
+function standEngine(): Engine {
+  const wanted = process.env['PLIMSOLL_TEST_ENGINE'] === 'uring' ? 'uring' : 'node';
+  const chosen = chooseEngine(wanted);
+  if ('impossible' in chosen) throw new Error(chosen.impossible);
+  return chosen.engine;
 }
 
 export interface HttpEndpoint extends EndpointAddress {

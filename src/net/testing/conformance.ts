@@ -120,6 +120,26 @@ function connecting(check: Check): void {
     await peer.close();
   });
 
+  check('speaks over IPv6 too, where there is any', async (engine) => {
+    const accepted: string[] = [];
+    const at = { host: '::1', port: 0 };
+    const listener = await engine
+      .listen(at, (socket) => {
+        accepted.push(socket.remoteAddress);
+        return echo();
+      })
+      .catch(() => undefined);
+    if (listener === undefined) return;
+    assert.equal(listener.host, '::1');
+    const log = new Log();
+    const socket = engine.connect({ host: '::1', port: listener.port }, log.handler());
+    socket.write(text('hello'));
+    await log.until('data hello');
+    assert.deepEqual([socket.remoteAddress, ...accepted], ['::1', '::1']);
+    socket.destroy();
+    await log.closed;
+  });
+
   check('gives up a connection that does not come within its timeout', async (engine) => {
     const silent = await deaf();
     try {
@@ -658,6 +678,12 @@ function listening(check: Check): void {
     const listener = await engine.listen({ host, port: 0 }, echo);
     assert.equal(listener.host, host);
     assert.equal(await ask(listener.port, 'hello'), 'hello');
+  });
+
+  check('a listener may be closed twice', async (engine) => {
+    const listener = await engine.listen({ host, port: 0 }, echo);
+    await listener.close();
+    await listener.close();
   });
 
   check('an accepted socket knows its peer, and may speak first', async (engine) => {

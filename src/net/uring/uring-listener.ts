@@ -39,6 +39,8 @@ export class UringListener implements Listener {
   readonly onAccept: (socket: Socket) => SocketHandler;
   readonly #home: Home;
   #closed = false;
+  /** Nothing of it is left in the kernel. */
+  #finished = false;
   #accepting = false;
   #retry: Alarm | undefined;
   #whenClosed: (() => void)[] = [];
@@ -73,7 +75,7 @@ export class UringListener implements Listener {
   }
 
   close(): Promise<void> {
-    if (this.fd < 0) return Promise.resolve();
+    if (this.fd < 0 || this.#finished) return Promise.resolve();
     const closed = new Promise<void>((resolve) => this.#whenClosed.push(resolve));
     if (this.#closed) return closed;
     this.#closed = true;
@@ -87,6 +89,7 @@ export class UringListener implements Listener {
   }
 
   #finish(): void {
+    this.#finished = true;
     this.#home.foreign.libc.close(this.fd);
     this.#home.forget(this);
     for (const resolve of this.#whenClosed) resolve();

@@ -1,0 +1,15 @@
+// The same stories once more, on io_uring, where this machine has it.
+
+import { test } from 'node:test';
+import { chooseEngine } from '../net.ts';
+
+const chosen = chooseEngine('uring');
+
+if ('impossible' in chosen) test('the gateway on io_uring', { skip: chosen.impossible }, () => {});
+else {
+  await chosen.engine.close();
+  process.env['PLIMSOLL_TEST_ENGINE'] = 'uring';
+  await import('./request.test.ts');
+  await import('./ways-out.test.ts');
+  await import('./drain.test.ts');
+}
