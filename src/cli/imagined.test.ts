@@ -1,0 +1,74 @@
+// The commands that play in imagined time, as a person meets them.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'plimsoll.js');
+const folder = mkdtempSync(join(tmpdir(), 'plimsoll-imagined-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function plimsoll(...args: string[]): {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  const env = { ...process.env, NO_COLOR: '1' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [launcher, ...args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  return { code: status, stdout, stderr };
+}
+
+test('replications give every figure an interval, and need imagined time and more than one', () => {
+  const { code, stdout } = plimsoll(
+    'run',
+    'healthy',
+    '--world',
+    'sim',
+    '--replications',
+    '4',
+    '--workers',
+    '2',
+    '--seed',
+    '1',
+  );
+  assert.equal(code, 0);
+  assert.match(stdout, /healthy: 4 replications in imagined time\nwarm-up: 3 s as the scenario says/);
+  assert.match(stdout, /throughput +3\d\d\.\d\/s +3\d\d\.\d\/s … 3\d\d\.\d\/s/);
+  assert.equal(plimsoll('run', 'healthy', '--replications', '4').code, 2);
+  assert.equal(plimsoll('run', 'healthy', '--world', 'sim', '--replications', '1').code, 2);
+});
+
+test('what-if fits the fleet of a record, says how well, and tells what least-request would do', () => {
+  const out = join(folder, 'convoy');
+  assert.equal(
+    plimsoll('run', 'convoy', '--world', 'sim', '--experiments', 'none', '--seed', '1', '--quiet', '--out', out).code,
+    0,
+  );
+  const { code, stdout } = plimsoll(
+    'what-if',
+    out,
+    '--policy',
+    'least-request',
+    '--retry-budget',
+    '10%',
+    '--replications',
+    '8',
+  );
+  assert.equal(code, 0);
+  assert.match(stdout, /api: 4 replicas of 4 workers, .* api-2 1\.\d+ times as long/);
+  assert.match(stdout, /policy least-request +7\d\d\.\d\/s/);
+  assert.match(stdout, /retry budget 10 % +no client is known to ask again/);
+});
+
+test('what-if names the option that it cannot read', () => {
+  const { code, stderr } = plimsoll('what-if', 'convoy', '--retry-budget', '10');
+  assert.equal(code, 2);
+  assert.match(stderr, /--retry-budget: expected a share such as 10%/);
+});
