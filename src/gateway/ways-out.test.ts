@@ -194,17 +194,23 @@ test('no answer in time is 504 UT, and the endpoint sees its client leave', asyn
 });
 
 test('the deadline is for the whole request: what attempts before have used is gone', async () => {
-  // The first attempt is answered by nobody; when it is broken off after 60 ms, 20 ms are left for the second.
-  let broken = 0;
-  await using api = await rawEndpoint('api-1', (socket, nth) => {
-    socket.resume();
-    if (nth === 1) setTimeout(() => ((broken = performance.now()), socket.resetAndDestroy()), 60);
-  });
-  await using gateway = await stand([api], { timeout_ns: short, retries: 1 });
-  const before = performance.now();
-  await check(gateway.port, plain, 504, 'UT');
-  const took = performance.now() - before;
-  assert.ok(broken > before && took >= 80 && took < 130, `${took} ms`);
+  // The first attempt is answered by nobody; when it is broken off after 60 ms, 20 ms are left for the second. A deadline for
+  // each attempt would take 140 ms. A machine that is busy elsewhere may take as long now and then, but not every time.
+  let soonest = Infinity;
+  for (let attempt = 0; attempt < 5 && soonest >= 130; attempt++) {
+    let broken = 0;
+    await using api = await rawEndpoint('api-1', (socket, nth) => {
+      socket.resume();
+      if (nth === 1) setTimeout(() => ((broken = performance.now()), socket.resetAndDestroy()), 60);
+    });
+    await using gateway = await stand([api], { timeout_ns: short, retries: 1 });
+    const before = performance.now();
+    await check(gateway.port, plain, 504, 'UT');
+    const took = performance.now() - before;
+    assert.ok(broken > before && took >= 80, `${took} ms`);
+    soonest = Math.min(soonest, took);
+  }
+  assert.ok(soonest < 130, `${soonest} ms`);
 });
 
 test('an answer that breaks off breaks the client’s connection, so that a part is not taken for the whole', async () => {
