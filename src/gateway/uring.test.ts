@@ -1,5 +1,6 @@
 // The same stories once more, on io_uring, where this machine has it.
 
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseEngine } from '../net.ts';
 
@@ -7,6 +8,8 @@ const chosen = chooseEngine('uring');
 
 if ('impossible' in chosen) test('the gateway on io_uring', { skip: chosen.impossible }, () => {});
 else {
+  const { name } = chosen.engine;
+  test('the engine that was asked for is the one that runs', () => assert.equal(name, 'uring'));
   await chosen.engine.close();
   process.env['PLIMSOLL_TEST_ENGINE'] = 'uring';
   await import('./request.test.ts');
