@@ -106,7 +106,8 @@ function pinned(core: number, program: string, args: readonly string[]): ChildPr
   return child;
 }
 
-async function listens(port: number): Promise<void> {
+/** Waits until somebody listens there, or nobody any more: the sockets of a killed process on io_uring outlive it a little. */
+async function until(port: number, wanted: 'listens' | 'is free'): Promise<void> {
   for (let attempt = 0; attempt < 250; attempt++) {
     const socket = net.connect(port, '127.0.0.1');
     const open = await once(socket, 'connect').then(
@@ -114,10 +115,10 @@ async function listens(port: number): Promise<void> {
       () => false,
     );
     socket.destroy();
-    if (open) return;
+    if (open === (wanted === 'listens')) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`nobody listens on ${port}`);
+  throw new Error(`port ${port}: waited for 5 s until it ${wanted}`);
 }
 
 /** User and system time of a process, in seconds. */
@@ -128,7 +129,7 @@ function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-function load(seconds: number, port: number): { requests: number; p50: string; p99: string } {
+function load(name: string, seconds: number, port: number): { requests: number; p50: string; p99: string } {
   const args = [
     '-c',
     '1',
@@ -140,21 +141,26 @@ function load(seconds: number, port: number): { requests: number; p50: string; p
     `http://127.0.0.1:${port}/`,
   ];
   const { stdout } = spawnSync('taskset', args, { encoding: 'utf8' });
-  if (/Non-2xx|Socket errors/.test(stdout)) console.error(stdout);
+  if (/Non-2xx|Socket errors/.test(stdout))
+    console.error(`${name}: ${/.*(Non-2xx|Socket errors).*/.exec(stdout)?.[0]}`);
   return {
     requests: Number(/(\d+) requests in/.exec(stdout)?.[1]),
-    p50: /50%\s+(\S+)/.exec(stdout)?.[1] ?? '',
-    p99: /99%\s+(\S+)/.exec(stdout)?.[1] ?? '',
+    p50: / 50%\s+(\S+)/.exec(stdout)?.[1] ?? '',
+    p99: / 99%\s+(\S+)/.exec(stdout)?.[1] ?? '',
   };
 }
 
 async function run(proxy: Proxy, seconds: number): Promise<Result> {
+  await until(proxyPort, 'is free');
   const child = proxy.start();
-  await listens(proxyPort);
+  child.on('exit', (code, signal) => {
+    if (signal !== 'SIGKILL') console.error(`${proxy.name} ended by itself: ${code ?? signal}`);
+  });
+  await until(proxyPort, 'listens');
   const pid = child.pid ?? 0;
-  load(1, proxyPort);
+  load(proxy.name, 1, proxyPort);
   const before = cpuOf(pid);
-  const { requests, p50, p99 } = load(seconds, proxyPort);
+  const { requests, p50, p99 } = load(proxy.name, seconds, proxyPort);
   const cpu = cpuOf(pid) - before;
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -163,9 +169,12 @@ async function run(proxy: Proxy, seconds: number): Promise<Result> {
 
 async function compare(): Promise<void> {
   const file = join(folder, 'backend.conf');
-  const body = 'x'.repeat(Number(flags.bytes));
+  const bytes = Number(flags.bytes);
+  // A short body stands in the configuration; nginx has a limit for that, and a longer one is a file.
+  writeFileSync(join(folder, 'body'), 'x'.repeat(bytes));
+  const answer = bytes <= 1024 ? `return 200 "${'x'.repeat(bytes)}";` : `root ${folder}; try_files /body =404;`;
   const servers = backends
-    .map((port) => `server { listen 127.0.0.1:${port} backlog=4096; location / { return 200 "${body}"; } }`)
+    .map((port) => `server { listen 127.0.0.1:${port} backlog=4096; location / { ${answer} } }`)
     .join('\n');
   writeFileSync(
     file,
@@ -174,7 +183,7 @@ async function compare(): Promise<void> {
      http { access_log off; ${nginxTemporary} keepalive_requests 1000000; ${servers} }`,
   );
   pinned(1, 'nginx', ['-p', folder, '-c', file]);
-  await listens(backends[0] ?? 0);
+  await until(backends[0] ?? 0, 'listens');
   const chosen = proxies.filter(
     (proxy) =>
       (flags.only === undefined || proxy.name.startsWith(flags.only)) &&
