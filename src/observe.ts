@@ -13,7 +13,13 @@ export { nginxFormats, type NginxReader, nginxReader, recogniseNginx } from './o
 export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
 export { type ForeignFile, type ForeignReading, readForeign } from './observe/read-files.ts';
 export { type ForeignFacts, recordOfRequests } from './observe/record-of-requests.ts';
-export { type DossierFile, type DossierReading, readDossier } from './observe/dossier.ts';
+export {
+  type DossierFile,
+  type DossierReading,
+  readDossier,
+  readDossierStreams,
+  type StreamedFile,
+} from './observe/dossier.ts';
 export { notesJsonSchema } from './observe/parse/notes/schema.ts';
 export { notesVocabulary } from './observe/parse/notes/vocabulary.ts';
 export { parseNotes, type ParsedNotes } from './observe/parse/notes/notes.ts';

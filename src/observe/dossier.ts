@@ -5,13 +5,21 @@
 
 import type { Dossier, SampleFact, SourceNote } from '../record.ts';
 import { formats as allFormats } from './formats.ts';
-import { type Format, firstLines, type LineFormat } from './parse/format.ts';
+import { LineFeeder } from './line-feeder.ts';
+import { type Format, firstLines } from './parse/format.ts';
 import { firstReadings } from './parse/readings.ts';
 import { type Hints, noHints, Sink } from './parse/sink.ts';
+import { unwrapText, wrappingOf } from './parse/wrapping.ts';
 
-export interface DossierFile {
+/** A file that is in memory. */
+export type DossierFile =
+  | { readonly name: string; readonly text: string }
+  | { readonly name: string; readonly bytes: Uint8Array };
+
+/** A file in pieces, read once and in order: it may be larger than memory. */
+export interface StreamedFile {
   readonly name: string;
-  readonly text: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 export interface DossierReading {
@@ -21,35 +29,142 @@ export interface DossierReading {
 }
 
 const headLength = 65_536;
-const newline = 10;
-const carriageReturn = 13;
+/** What is not read line by line must fit into memory. */
+const wholeMax = 256 * 1024 * 1024;
 /** Below this nobody is sure enough. */
 const confidenceMin = 0.3;
 
 /** Reads all files together. `formats`: the table, for tests. */
 export function readDossier(files: readonly DossierFile[], formats: readonly Format[] = allFormats): DossierReading {
+  const contents = files.map((file) => ('text' in file ? Buffer.from(file.text) : bufferOf(file.bytes)));
+  const opened = files.map((file, index) => openFile(file.name, contents[index] ?? Buffer.alloc(0)));
+  const parts = new Map<number, FileFacts>();
   const problems: string[] = [];
-  const hints = noHints();
-  const parts: (FileFacts | undefined)[] = files.map(() => undefined);
-  const opened = files.map((file) => openFile(file, formats, hints));
-  for (const [index, file] of opened.entries()) {
-    if (file.format?.early === true) parts[index] = readFile(file, file.format, hints);
+  for (const { index, reading } of readingsOf(opened, formats, problems)) {
+    reading.feed(contents[index] ?? Buffer.alloc(0));
+    parts.set(index, reading.finish());
   }
-  for (const [index, file] of opened.entries()) {
-    if (parts[index] !== undefined) continue;
-    // Configurations have told by now how their logs are written.
-    const format = recognise(file.head, file.name, formats, hints);
-    if (format === undefined) problems.push(`${file.name}: ${complaint(file.head)}`);
-    else parts[index] = readFile(file, format, hints);
-  }
-  const read = parts.filter((part) => part !== undefined);
-  return { dossier: together(read), problems: [...problems, ...read.flatMap((part) => part.remarks)] };
+  return concluded(parts, problems);
 }
 
-function openFile(file: DossierFile, formats: readonly Format[], hints: Hints): OpenedFile {
-  const text = file.text.replace(/^\uFEFF/, '');
-  const head = text.slice(0, headLength).replaceAll('\r\n', '\n');
-  return { name: file.name, text, head, format: recognise(head, file.name, formats, hints) };
+/** The same for files that are read as they come. Rejects only when a stream does. */
+export async function readDossierStreams(
+  files: readonly StreamedFile[],
+  formats: readonly Format[] = allFormats,
+): Promise<DossierReading> {
+  const streams = files.map((file) => file.pieces[Symbol.asyncIterator]());
+  const begun = await Promise.all(streams.map(beginningOf));
+  const opened = files.map((file, index) => openFile(file.name, begun[index] ?? Buffer.alloc(0)));
+  const parts = new Map<number, FileFacts>();
+  const problems: string[] = [];
+  for (const { index, reading } of readingsOf(opened, formats, problems)) {
+    reading.feed(begun[index] ?? Buffer.alloc(0));
+    begun[index] = Buffer.alloc(0);
+    for (let next = await streams[index]?.next(); next?.done === false; next = await streams[index]?.next()) {
+      reading.feed(bufferOf(next.value));
+    }
+    parts.set(index, reading.finish());
+  }
+  return concluded(parts, problems);
+}
+
+/** As many pieces as are needed to recognise a file. */
+async function beginningOf(stream: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let length = 0; length < headLength;) {
+    const next = await stream.next();
+    if (next.done === true) break;
+    // The stream may reuse its memory.
+    pieces.push(Buffer.from(next.value));
+    length += next.value.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** What is known of a file before it is read. */
+interface OpenedFile {
+  readonly name: string;
+  /** The first lines, as the reader will see them: no byte order mark, `\n` only, without what a container put around. */
+  readonly head: string;
+  readonly unwrap: ReturnType<typeof wrappingOf>;
+}
+
+function openFile(name: string, beginning: Buffer): OpenedFile {
+  const text = beginning
+    .toString('utf8', 0, headLength)
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\r\n', '\n');
+  const unwrap = wrappingOf(text);
+  return { name, unwrap, head: unwrap === undefined ? text : unwrapText(text, unwrap) };
+}
+
+/** One reading after the other, to be fed before the next is asked for: configurations first, for they tell how logs look. */
+function* readingsOf(
+  opened: readonly OpenedFile[],
+  formats: readonly Format[],
+  problems: string[],
+): Iterable<{ readonly index: number; readonly reading: FileReading }> {
+  const hints = noHints();
+  const first = opened.map((file) => recognise(file.head, file.name, formats, hints));
+  for (const [index, file] of opened.entries()) {
+    const format = first[index];
+    if (format?.early === true) yield { index, reading: new FileReading(file, format, hints) };
+  }
+  for (const [index, file] of opened.entries()) {
+    if (first[index]?.early === true) continue;
+    const format = recognise(file.head, file.name, formats, hints);
+    if (format === undefined) problems.push(`${file.name}: ${complaint(file.head)}`);
+    else yield { index, reading: new FileReading(file, format, hints) };
+  }
+}
+
+/** One file on its way through its reader. */
+class FileReading {
+  readonly #file: OpenedFile;
+  readonly #format: Format;
+  readonly #sink: Sink;
+  readonly #lines: LineFeeder | undefined;
+  readonly #pieces: Buffer[] = [];
+  #length = 0;
+  #begun = false;
+
+  constructor(file: OpenedFile, format: Format, hints: Hints) {
+    this.#file = file;
+    this.#format = format;
+    this.#sink = new Sink(file.name, hints);
+    if (format.kind === 'lines') {
+      this.#lines = new LineFeeder(format.open(this.#sink, file.head), this.#sink, file.unwrap);
+    }
+  }
+
+  feed(piece: Buffer): void {
+    const bytes = !this.#begun && piece.indexOf('\uFEFF') === 0 ? piece.subarray(3) : piece;
+    this.#begun ||= piece.length > 0;
+    if (this.#lines !== undefined) this.#lines.feed(bytes);
+    else if (this.#length < wholeMax) this.#pieces.push(Buffer.from(bytes));
+    this.#length += bytes.length;
+  }
+
+  finish(): FileFacts {
+    const sink = this.#sink;
+    this.#lines?.end();
+    if (this.#format.kind === 'whole') {
+      const text = Buffer.concat(this.#pieces).toString('utf8').replaceAll('\r\n', '\n');
+      this.#format.read(this.#file.unwrap === undefined ? text : unwrapText(text, this.#file.unwrap), sink);
+      if (this.#length >= wholeMax) sink.remark('only the first 256 MiB were read: this format must fit into memory');
+    }
+    const facts = sink.finish(this.#format.name);
+    return { ...facts, remarks: sink.remarks.map((remark) => `${this.#file.name}: ${remark}`) };
+  }
+}
+
+function concluded(parts: ReadonlyMap<number, FileFacts>, problems: readonly string[]): DossierReading {
+  const read = [...parts].toSorted(([one], [other]) => one - other).map(([, part]) => part);
+  return { dossier: together(read), problems: [...problems, ...read.flatMap((part) => part.remarks)] };
 }
 
 /** The format that is surest of this text; undefined when none is. */
@@ -67,47 +182,7 @@ function recognise(head: string, name: string, formats: readonly Format[], hints
   return best;
 }
 
-interface OpenedFile {
-  readonly name: string;
-  readonly text: string;
-  readonly head: string;
-  readonly format: Format | undefined;
-}
-
 type FileFacts = ReturnType<Sink['finish']> & { readonly remarks: readonly string[] };
-
-function readFile(file: OpenedFile, format: Format, hints: Hints): FileFacts {
-  const sink = new Sink(file.name, hints);
-  if (format.kind === 'whole') format.read(file.text.replaceAll('\r\n', '\n'), sink);
-  else readLines(format, file, sink);
-  const facts = sink.finish(format.name);
-  return { ...facts, remarks: sink.remarks.map((remark) => `${file.name}: ${remark}`) };
-}
-
-/** One line after the other, from bytes: a reader that takes them makes a string of none. */
-function readLines(format: LineFormat, file: OpenedFile, sink: Sink): void {
-  const reader = format.open(sink, file.head);
-  const bytes = Buffer.from(file.text);
-  let number = 0;
-  let taken = 0;
-  for (let at = 0; at < bytes.length;) {
-    const found = bytes.indexOf(newline, at);
-    const next = found === -1 ? bytes.length : found;
-    const end = next > at && bytes[next - 1] === carriageReturn ? next - 1 : next;
-    number += 1;
-    if (end > at) {
-      if (reader.take?.(bytes, at, end) === true) taken += 1;
-      else {
-        const line = bytes.toString('utf8', at, end);
-        if (reader.line(line, number)) sink.understood();
-        else sink.foreign(number, line);
-      }
-    }
-    at = next + 1;
-  }
-  sink.understood(taken);
-  reader.end?.();
-}
 
 function together(parts: readonly FileFacts[]): Dossier {
   const first = firstReadings(

@@ -21,7 +21,7 @@ test('a bare method and path, a header time where the response time is missing, 
     `2026-04-02T07:00:00.000Z GET /data/f5 200 rt=0.025 cs=MISS uht="0.020"
      2026-04-02T07:00:01.000Z GET /data/f6 502 rt=0.001 cs=MISS uht="-" pod=edge-0`,
     `06:59:59.975 GET /data/f5 status=200 seconds=0.025 upstream=0.02
-     07:00:00.999 GET /data/f6 status=502 seconds=0.001 tries=1 by=edge-0`,
+     07:00:00.999 GET /data/f6 status=502 seconds=0.001 by=edge-0`,
   );
 });
 

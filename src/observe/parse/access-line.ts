@@ -8,9 +8,12 @@
 // One reader for all of them: the line is cut into words, and a word tells what it is by its form and its place. Keys say
 // more than places, so `key=value` counts first.
 
+import { learntProgram, type PlacedWord } from './access-program.ts';
 import { AccessRows, withoutQuery } from './access-row.ts';
+import { FastLines } from './fast-lines.ts';
 import { firstLines, type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
+import type { Program } from './line-program.ts';
 import { parseSeconds } from './quantities.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Hints, Sink } from './sink.ts';
@@ -32,8 +35,18 @@ function accessLineReader(sink: Sink, head: string): LineReader {
   const table = sink.requests(parser.program);
   const when = new WrittenWhen();
   const row = blankRow();
+  const learnt = parser.learn(head);
+  const fast = new FastLines(learnt === undefined ? [] : [learnt], table, head, (line, into) =>
+    parser.parse(line, into),
+  );
   let step = Number.POSITIVE_INFINITY;
   return {
+    take(bytes, from, to) {
+      if (!fast.take(bytes, from, to)) return false;
+      step = Math.min(step, fast.stepMs);
+      if (parser.timesAreStarts === undefined) when.observe(fast.startMs, fast.seconds);
+      return true;
+    },
     line(text) {
       if (!parser.parse(text, row)) return false;
       if (parser.stepMs > 0) step = Math.min(step, parser.stepMs);
@@ -51,6 +64,7 @@ function accessLineReader(sink: Sink, head: string): LineReader {
 /** Cuts a line into words: `[bracketed]`, `"quoted"`, `key=value` in all their forms, and bare ones. */
 const word =
   /\s*(?:\[([^\]]*)\]|"((?:\\.|[^"\\])*)"?|([A-Za-z_@][\w.@-]*)=(?:"((?:\\.|[^"\\])*)"?|\[([^\]]*)\]|((?:[^\s",]+(?:, ?|(?= )))*[^\s",]*))|([^\s"]+))/y;
+const wordPlaces = new RegExp(word.source, 'dy');
 const requestLine = /^([A-Z]{3,12}) (\S+)(?: HTTP\/[\d.]+)?$/;
 const methods = /^(?:GET|POST|PUT|DELETE|HEAD|OPTIONS|PATCH|CONNECT|TRACE)$/;
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])(?::\d+)?$/i;
@@ -81,6 +95,13 @@ export class AccessLineParser {
     this.#places(words, row);
     if (row.status < 0) return false;
     return isRequest || row.route !== undefined || (row.replica !== undefined && !Number.isNaN(row.seconds));
+  }
+
+  /** What the form of these lines is, from the first that is a request: for fast reading. */
+  learn(head: string): Program | undefined {
+    const row = blankRow();
+    const line = firstLines(head, 20).find((one) => this.parse(one, row));
+    return line === undefined ? undefined : learntProgram(line, placedWords(line), row, this.#rows);
   }
 
   /** The words of the line, pairs apart. The first time in it becomes the pair `time`. */
@@ -152,6 +173,37 @@ export class AccessLineParser {
 /** A length of time: with a fraction or with a unit. Whole numbers are sizes. */
 function isLength(text: string): boolean {
   return /^\d+\.\d+$/.test(text) || /^\d+(?:\.\d+)?(?:ns|us|µs|ms|s)$/.test(text);
+}
+
+/** Where every value of the line stands: the first time in it, and all words and pairs around it. */
+function placedWords(line: string): PlacedWord[] {
+  const words: PlacedWord[] = [];
+  let timed = false;
+  let at = 0;
+  while (at < line.length && words.length < 100) {
+    const begin = line[at] === '[' ? at + 1 : at;
+    const instant = timed ? undefined : leadingInstant(line, begin);
+    if (instant !== undefined) {
+      timed = true;
+      words.push({ begin, end: instant.end, key: undefined });
+      at = instant.end + (line[instant.end] === ']' ? 1 : 0);
+      continue;
+    }
+    wordPlaces.lastIndex = at;
+    const found = wordPlaces.exec(line);
+    if (found === null || found[0] === '') break;
+    at = wordPlaces.lastIndex;
+    while (line[at] === ' ') at += 1;
+    const value =
+      found.indices?.[1] ??
+      found.indices?.[2] ??
+      found.indices?.[4] ??
+      found.indices?.[5] ??
+      found.indices?.[6] ??
+      found.indices?.[7];
+    if (value !== undefined) words.push({ begin: value[0], end: value[1], key: found[3] });
+  }
+  return words;
 }
 
 function* pairsOf(line: string): Iterable<readonly [string, string]> {

@@ -40,6 +40,13 @@ export class AccessRows {
       fields.has('start') || this.program === 'envoy' ? true : this.program === 'nginx' ? false : undefined;
   }
 
+  /** Seconds in one unit of a key's values; undefined for keys of no duration. */
+  unitOf(key: string): number | undefined {
+    const meaning = this.#meaning(key);
+    if (meaning?.field.endsWith('econds') !== true) return undefined;
+    return meaning.unit ?? this.#units.get(key) ?? 1e-3;
+  }
+
   /** Puts the pairs into the row; whether they are a request: a status or a duration, and something that was asked. */
   fill(row: RequestRow, pairs: Pairs): boolean {
     const found = this.#found;
@@ -81,8 +88,7 @@ export class AccessRows {
     const retries = Number(this.#value('retries'));
     if (Number.isInteger(attempts)) row.attempts = attempts;
     else if (Number.isInteger(retries)) row.attempts = retries + 1;
-    else if (this.program === 'nginx' && typeof addresses === 'string')
-      row.attempts = addresses.split(/, ?| : /).length;
+    else if (this.#listsTries() && typeof addresses === 'string') row.attempts = addresses.split(/, ?| : /).length;
     if (row.upstreamStatus < 0 && this.#value('details') === 'via_upstream') row.upstreamStatus = row.status;
   }
 
@@ -112,10 +118,15 @@ export class AccessRows {
 
   /** nginx writes the name of the group where an address would stand when no server could be chosen. */
   #group(): string | undefined {
+    if (!this.#listsTries()) return undefined;
     const found = this.#found.get('replica');
-    if (this.program !== 'nginx' || !upstreamKey.test(found?.key ?? '')) return undefined;
     const name = textOf(lastOf(found?.value));
     return name === undefined || /:\d+$|^unix:/.test(name) ? undefined : name;
+  }
+
+  /** Whether the replica is written by nginx, which writes all that were tried. */
+  #listsTries(): boolean {
+    return this.program === 'nginx' && upstreamKey.test(this.#found.get('replica')?.key ?? '');
   }
 
   #route(): string | undefined {

@@ -48,8 +48,8 @@ const beginning = [
   { place: 'flag', before: ' ' },
 ] as const satisfies readonly Step[];
 const middle = [
-  { place: 'skip', before: ' ' },
-  { place: 'skip', before: ' ' },
+  { place: 'skip-number', before: ' ' },
+  { place: 'skip-number', before: ' ' },
   { place: 'seconds', before: ' ', perSecond: 1000 },
   { place: 'upstream-seconds', before: ' "', perSecond: 1000 },
   { place: 'client', before: '" "' },

@@ -76,13 +76,13 @@ export function parseHaproxyLine(text: string, utcOffsetMinutes = 0): HaproxyReq
     queuedMs: number(14),
     connectMs: number(15),
     responseMs: number(16),
-    route: routeOf(text),
+    route: routeOf(text.slice(found.index + found[0].length)),
   };
 }
 
-/** The request stands last, in quotes; captured headers before it may hold quotes of their own. */
-function routeOf(text: string): string | undefined {
-  const found = /"([A-Z]+) ([^\s"?]*)[^"]*"?\s*$/.exec(text);
+/** The request stands in quotes after captured headers in braces, which may hold quotes of their own. */
+function routeOf(rest: string): string | undefined {
+  const found = /^ (?:\{.*?\} )*"([A-Z]+) ([^\s"?]*)/.exec(rest);
   return found === null ? undefined : `${found[1]} ${found[2]}`;
 }
 

@@ -17,20 +17,21 @@ const powers = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
 
 /**
  * `12`, `0.018`, `-1`, `+44`: as exact as a number can be, since digits and power of ten are both exact and are divided once.
- * `outOfForm` for anything else, and beyond fifteen digits.
+ * `outOfForm` for anything else, and beyond thirteen characters.
  */
 export function numberIn(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   const sign = bytes[at];
   if (sign === dash || sign === plus) at += 1;
-  if (at === to || to - at > 15) return outOfForm;
+  if (at === to || to - at > 13) return outOfForm;
+  const begin = at;
   let digits = 0;
   let after = -1;
   for (; at < to; at++) {
     const byte = bytes[at] ?? 0;
     const digit = byte - zero;
     if (digit >= 0 && digit <= 9) digits = digits * 10 + digit;
-    else if (byte === dot && after === -1) after = at;
+    else if (byte === dot && after === -1 && at > begin && at + 1 < to) after = at;
     else return outOfForm;
   }
   const number = after === -1 ? digits : digits / (powers[to - after - 1] ?? 1);
@@ -61,16 +62,16 @@ export class InstantReader {
 
   /** `2026-03-04T14:00:15.250Z` in epoch milliseconds; NaN when these bytes, to their end, are none. */
   iso(bytes: Uint8Array, from: number, to: number): number {
-    return this.#afterDay(this.#isoDay(bytes, from, to), bytes, from + 11, to);
+    return this.#afterDay(this.#isoDay(bytes, from, to), bytes, from + 11, to, false);
   }
 
   /** `04/Mar/2026:14:00:15.250 +0000`. */
   common(bytes: Uint8Array, from: number, to: number): number {
-    return this.#afterDay(this.#commonDay(bytes, from, to), bytes, from + 12, to);
+    return this.#afterDay(this.#commonDay(bytes, from, to), bytes, from + 12, to, true);
   }
 
   /** `HH:MM:SS` and what may follow. */
-  #afterDay(day: number, bytes: Uint8Array, time: number, to: number): number {
+  #afterDay(day: number, bytes: Uint8Array, time: number, to: number, blankFirst: boolean): number {
     if (Number.isNaN(day) || bytes[time + 2] !== colon || bytes[time + 5] !== colon) return Number.NaN;
     const hour = two(bytes, time);
     const minute = two(bytes, time + 3);
@@ -78,7 +79,7 @@ export class InstantReader {
     if (hour > 24 || minute > 59 || second > 60) return Number.NaN;
     this.#at = time + 8;
     const fraction = this.#fraction(bytes, to);
-    const zone = this.#zone(bytes, to);
+    const zone = this.#zone(bytes, to, blankFirst);
     return day + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - zone;
   }
 
@@ -120,10 +121,11 @@ export class InstantReader {
   }
 
   /** Milliseconds that the zone at the place reached is ahead of UTC; NaN when what remains is none. */
-  #zone(bytes: Uint8Array, to: number): number {
+  #zone(bytes: Uint8Array, to: number, blankFirst: boolean): number {
     let at = this.#at;
     if (at === to || (at + 1 === to && bytes[at] === 90)) return 0;
     if (bytes[at] === blank) at += 1;
+    else if (blankFirst) return Number.NaN;
     const sign = bytes[at];
     if (sign !== plus && sign !== dash) return Number.NaN;
     const hours = two(bytes, at + 1);
@@ -149,11 +151,11 @@ export class InstantReader {
   }
 }
 
-/** Two digits; more than 99 when they are none. */
+/** Two digits; a million when they are none. */
 function two(bytes: Uint8Array, at: number): number {
   const tens = (bytes[at] ?? 0) - zero;
   const ones = (bytes[at + 1] ?? 0) - zero;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 1000;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : 1e6;
 }
 
 /** The month by its three letters; −1 when they are none. */

@@ -18,6 +18,10 @@ import { cellCount, cells, type RequestRow, type RequestTableBuilder } from './r
 /** What stands at a place of a line. */
 export type Place =
   | 'skip'
+  /** Of a value that may be a list of tries. */
+  | 'skip-list'
+  /** Of a value that is a whole number. */
+  | 'skip-number'
   /** `2026-03-04T14:00:15.250Z` · `04/Mar/2026:14:00:15.250 +0000` · `1772632815.250` */
   | 'iso-time'
   | 'common-time'
@@ -31,6 +35,8 @@ export type Place =
   | 'status'
   | 'upstream-status'
   | 'seconds'
+  /** With a fraction: a whole number would be a size. */
+  | 'bare-seconds'
   | 'upstream-seconds'
   /** Counts where there is no `upstream-seconds`. */
   | 'header-seconds'
@@ -82,11 +88,12 @@ const slash = 47;
 const colon = 58;
 const lessThan = 60;
 const question = 63;
-const letterN = 78;
 const backslash = 92;
 const letterU = 117;
 const openBrace = 123;
 const closeBrace = 125;
+/** HAProxy's name for a server that was not chosen. */
+const nobody = bytesOf('<NOSRV>');
 
 // Kinds of steps, as numbers for the loop.
 const skipsText = 0;
@@ -96,6 +103,7 @@ const time = 3;
 const request = 4;
 const special = 5;
 const skipsFields = 6;
+const skipsNumbers = 7;
 
 /** Where texts stand: their columns. */
 const columns = { replica: 0, client: 1, route: 2, flag: 3, service: 4, worker: 5 } as const;
@@ -110,6 +118,8 @@ interface Compiled {
 
 const compiled: Readonly<Record<Place, Compiled>> = {
   skip: { kind: skipsText, column: 0 },
+  'skip-number': { kind: skipsNumbers, column: 0 },
+  'skip-list': { kind: special, column: 6 },
   'iso-time': { kind: time, column: 0 },
   'common-time': { kind: time, column: 1 },
   'epoch-time': { kind: time, column: 2 },
@@ -119,6 +129,7 @@ const compiled: Readonly<Record<Place, Compiled>> = {
   status: { kind: number, column: cells.status },
   'upstream-status': { kind: number, column: cells.upstreamStatus },
   seconds: { kind: number, column: cells.seconds },
+  'bare-seconds': { kind: special, column: 7 },
   'upstream-seconds': { kind: number, column: cells.upstreamSeconds },
   'header-seconds': { kind: number, column: headerSeconds },
   'connect-seconds': { kind: number, column: cells.connectSeconds },
@@ -169,7 +180,7 @@ export class LineProgram {
     this.#program = program;
     this.#table = table;
     const steps = mergedSkips(program.steps);
-    this.#kinds = Uint8Array.from(steps, (step) => (step.times > 0 ? skipsFields : compiled[step.place].kind));
+    this.#kinds = Uint8Array.from(steps, kindOf);
     this.#columns = Uint8Array.from(steps, (step) => compiled[step.place].column);
     this.#befores = steps.map((step) => bytesOf(step.before));
     this.#firsts = Uint8Array.from(this.#befores, (before) => before[0] ?? 0);
@@ -220,11 +231,15 @@ export class LineProgram {
     for (let step = 0; step < kinds.length; step++) {
       const kind = kinds[step] ?? 0;
       const first = firsts[step] ?? 0;
-      if (kind === skipsFields) {
+      if (kind >= skipsFields) {
         // So many values that each end with the same byte.
         for (let left = this.#times[step] ?? 1; left > 0; left--) {
-          while (at < to && bytes[at] !== first) at += 1;
-          if (at === to) return false;
+          const begin = at;
+          while (at < to && bytes[at] !== first) {
+            if (kind === skipsNumbers && !isOfNumber(bytes[at] ?? 0)) return false;
+            at += 1;
+          }
+          if (at === to || (kind === skipsNumbers && at === begin)) return false;
           at += 1;
         }
         continue;
@@ -299,7 +314,7 @@ export class LineProgram {
 
   #conclude(): boolean {
     const numbers = this.#numbers;
-    if ((numbers[cells.status] ?? -1) > 999 || (numbers[cells.upstreamStatus] ?? -1) > 999) return false;
+    if (!isStatus(numbers[cells.status] ?? -1) || !isStatus(numbers[cells.upstreamStatus] ?? -1)) return false;
     if (this.#noServer) numbers[cells.attempts] = 0;
     const seconds = numbers[cells.seconds] ?? Number.NaN;
     let upstream = numbers[cells.upstreamSeconds] ?? Number.NaN;
@@ -350,11 +365,13 @@ export class LineProgram {
       const byte = bytes[at] ?? 0;
       const digit = byte - 48;
       if (digit >= 0 && digit <= 9) value = value * 10 + digit;
-      else if (byte === 46 && point === -1) point = at;
+      else if (byte === 46 && point === -1 && at > from) point = at;
       else break;
     }
     const length = at - from;
-    if (length > 0 && length < 10 && (at === to ? first === 0 : bytes[at] === first)) {
+    const column = this.#columns[step] ?? 0;
+    const fits = point === -1 || column < cells.status || column === headerSeconds;
+    if (fits && length > 0 && length < 10 && point !== at - 1 && (at === to ? first === 0 : bytes[at] === first)) {
       this.#put(step, point === -1 ? value : value / (powersOfTen[at - point - 1] ?? 1));
       return at;
     }
@@ -366,6 +383,7 @@ export class LineProgram {
     const end = first === 0 ? to : endOfList(bytes, from, to, first);
     if (end === -1) return -1;
     const last = lastOfList(bytes, from, end);
+    if (last > from && !isSeparated(bytes, last)) return -1;
     if (isDash(bytes, last, end)) return this.#needed[step] === 1 ? -1 : end;
     const value = numberIn(bytes, last, end);
     if (value === outOfForm) return -1;
@@ -381,7 +399,7 @@ export class LineProgram {
 
   /** Method and path as they stand beside each other, up to a query. Where what follows begins; −1: it is no request. */
   #request(bytes: Uint8Array, from: number, to: number, first: number): number {
-    let at = this.#path(bytes, from, to);
+    let at = this.#path(bytes, from, to, first);
     if (at === -1 || first === 0) return at === -1 ? -1 : to;
     while (at < to && bytes[at] !== first) {
       if (bytes[at] === backslash) return -1;
@@ -391,7 +409,7 @@ export class LineProgram {
   }
 
   /** Notes the route; where its path ends. −1 when no method and path begin here. */
-  #path(bytes: Uint8Array, from: number, to: number): number {
+  #path(bytes: Uint8Array, from: number, to: number, first: number): number {
     let at = from;
     for (; at < to; at++) {
       const byte = bytes[at] ?? 0;
@@ -400,7 +418,7 @@ export class LineProgram {
     if (at - from < 3 || bytes[at] !== blank || bytes[at + 1] !== slash) return -1;
     for (at += 2; at < to; at++) {
       const byte = bytes[at] ?? 0;
-      if (byte === blank || byte === question) break;
+      if (byte === blank || byte === question || byte === first) break;
       if (byte === backslash || byte === quote || byte === hash) return -1;
     }
     this.#note(columns.route, from, at);
@@ -419,15 +437,29 @@ export class LineProgram {
         return this.#tried(bytes, from, to, step, first);
       case 4:
         return this.#client(bytes, from, to, step, false);
+      case 7:
+        return this.#bareSeconds(bytes, from, to, first);
+      case 6:
+        return first === 0 ? to : endOfList(bytes, from, to, first);
       default:
         return this.#client(bytes, from, to, step, true);
     }
   }
 
   #bareRequest(bytes: Uint8Array, from: number, to: number): number {
-    let at = this.#path(bytes, from, to);
+    let at = this.#path(bytes, from, to, blank);
     while (at !== -1 && at < to && bytes[at] !== blank) at += 1;
     return at;
+  }
+
+  #bareSeconds(bytes: Uint8Array, from: number, to: number, first: number): number {
+    let end = from;
+    let points = 0;
+    for (; end < to && bytes[end] !== first; end++) if (bytes[end] === 46) points += 1;
+    const value = points === 1 ? numberIn(bytes, from, end) : outOfForm;
+    if (!(value >= 0 && value < outOfForm)) return -1;
+    this.#numbers[cells.seconds] = value;
+    return end;
   }
 
   /** HAProxy's captured headers stand in braces before the request, and may hold quotes. */
@@ -438,7 +470,7 @@ export class LineProgram {
       at += 2;
     }
     if (bytes[at] !== quote || bytes[to - 1] !== quote) return -1;
-    return this.#path(bytes, at + 1, to - 1) === -1 ? -1 : to;
+    return this.#path(bytes, at + 1, to - 1, blank) === -1 ? -1 : to;
   }
 
   /** Who was asked after all had gone is told by the retries, which come later. */
@@ -447,7 +479,7 @@ export class LineProgram {
     while (at < to && bytes[at] !== first) at += 1;
     this.#noServer = bytes[from] === lessThan;
     if (!this.#noServer) this.#note(columns.replica, from, at);
-    return this.#noServer && bytes[from + 1] !== letterN ? -1 : at;
+    return this.#noServer && !standsAt(bytes, from, at, nobody) ? -1 : at;
   }
 
   /** nginx's list of tries. What has no port is the name of a group: no server could be chosen. */
@@ -456,6 +488,7 @@ export class LineProgram {
     if (end === -1 || (isDash(bytes, from, end) && this.#needed[step] === 1)) return -1;
     if (isDash(bytes, from, end)) return end;
     const last = lastOfList(bytes, from, end);
+    if (last > from && !isSeparated(bytes, last)) return -1;
     let tries = 1;
     for (let at = from; at < last; at++) {
       if (bytes[at] === comma || (bytes[at] === colon && bytes[at + 1] === blank)) tries += 1;
@@ -472,7 +505,10 @@ export class LineProgram {
     const end = this.#endBefore(bytes, from, to, step, this.#firsts[step] ?? 0, this.#lengths[step] ?? 0);
     if (end === -1 || this.#begins[columns.client] !== -1 || isDash(bytes, from, end)) return end;
     let own = from;
-    for (; own < end && bytes[own] !== comma; own++) if (bytes[own] === blank) return -1;
+    for (; own < end; own++) {
+      if (bytes[own] === blank) return -1;
+      if (bytes[own] === comma && !hasPort) break;
+    }
     this.#note(columns.client, from, hasPort ? portBegin(bytes, from, own) : own);
     return end;
   }
@@ -498,11 +534,25 @@ function mergedSkips(steps: readonly Step[]): (Step & { readonly times: number }
   const merged: (Step & { times: number })[] = [];
   for (const step of steps) {
     const last = merged.at(-1);
-    const single = step.place === 'skip' && step.before.length === 1;
-    if (single && last !== undefined && last.times > 0 && last.before === step.before) last.times += 1;
+    const single = (step.place === 'skip' || step.place === 'skip-number') && step.before.length === 1;
+    const same = last?.place === step.place && last.before === step.before;
+    if (single && last !== undefined && last.times > 0 && same) last.times += 1;
     else merged.push({ ...step, times: single ? 1 : 0 });
   }
   return merged;
+}
+
+function kindOf(step: Step & { readonly times: number }): number {
+  return step.times > 0 && step.place === 'skip' ? skipsFields : compiled[step.place].kind;
+}
+
+function isStatus(value: number): boolean {
+  return value <= 999 && value % 1 === 0;
+}
+
+/** A digit, a sign. */
+function isOfNumber(byte: number): boolean {
+  return (byte >= 48 && byte <= 57) || byte === dash || byte === 43;
 }
 
 const powersOfTen = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
@@ -527,6 +577,12 @@ function lastOfList(bytes: Uint8Array, from: number, to: number): number {
   let at = to;
   while (at > from && bytes[at - 1] !== blank && bytes[at - 1] !== comma) at -= 1;
   return at;
+}
+
+/** Whether `, ` or ` : ` stands before this member of a list. */
+function isSeparated(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at - 1] !== blank) return false;
+  return bytes[at - 2] === comma || (bytes[at - 2] === colon && bytes[at - 3] === blank);
 }
 
 function standsAt(bytes: Uint8Array, at: number, to: number, words: Uint8Array): boolean {

@@ -4,10 +4,13 @@
 // nginx writes a line when the request is over; the beginning is that less `$request_time`.
 
 import { AccessRows } from './access-row.ts';
+import { FastLines } from './fast-lines.ts';
 import { firstLines, type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
 import { nginxFormats, type NginxReader, nginxReader } from './nginx-access.ts';
-import { blankRow, clearRow } from './request-table.ts';
+import type { Program } from './line-program.ts';
+import { nginxProgram } from './nginx-program.ts';
+import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Hints, Sink } from './sink.ts';
 
 const program = 'nginx';
@@ -23,37 +26,39 @@ export const nginxAccess: LineFormat = {
 };
 
 function nginxAccessReader(sink: Sink, head: string): LineReader {
-  const { reader } = bestReader(head, sink.hints);
+  const { reader, program: fastProgram } = bestReader(head, sink.hints);
   const values = firstLines(head, 50).flatMap((line) => reader.values(line) ?? []);
   const rows = new AccessRows(values);
   const table = sink.requests(program);
   const row = blankRow();
+  const readLine = (text: string, into: RequestRow): boolean => {
+    const found = reader.values(text);
+    if (found === undefined) return false;
+    clearRow(into);
+    return rows.fill(into, found);
+  };
+  const fast = new FastLines(fastProgram === undefined ? [] : [fastProgram], table, head, readLine);
+  const [example] = values;
+  table.stepMs = leadingInstant(example?.get('msec') ?? example?.get('time_iso8601') ?? '')?.stepMs ?? 1000;
   return {
+    take: (bytes, from, to) => fast.take(bytes, from, to),
     line(text) {
-      const found = reader.values(text);
-      if (found === undefined) return false;
-      clearRow(row);
-      if (!rows.fill(row, found)) return false;
-      if (!found.has('msec')) table.stepMs = leadingInstant(found.get('time_iso8601') ?? '')?.stepMs ?? 1000;
-      const server = row.replica === undefined ? undefined : sink.hints.servers.get(row.replica);
-      if (server !== undefined) {
-        row.replica = server.label ?? row.replica;
-        row.service ??= server.service;
-      }
+      if (!readLine(text, row)) return false;
       if (table.wants()) table.add(row);
       return true;
     },
+    end: () => table.nameServers(sink.hints.servers),
   };
 }
 
 /** The form that most of the first lines have; of two the one that stands first, which says more. */
-function bestReader(head: string, hints: Hints): { reader: NginxReader; share: number } {
+function bestReader(head: string, hints: Hints): { reader: NginxReader; program: Program | undefined; share: number } {
   const known = [...hints.logFormats, ...Object.entries(nginxFormats), ['combined', combined] as const];
-  let best = { reader: nginxReader('combined', combined), share: 0 };
+  let best = { reader: nginxReader('combined', combined), format: combined, share: 0 };
   for (const [name, format] of known) {
     const reader = nginxReader(name, format);
     const share = shareOfLines(head, (line) => reader.values(line) !== undefined);
-    if (share > best.share) best = { reader, share };
+    if (share > best.share) best = { reader, format, share };
   }
-  return best;
+  return { ...best, program: nginxProgram(best.format) };
 }
