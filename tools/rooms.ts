@@ -53,11 +53,9 @@ export const pureParts: readonly string[] = ['src/observe/parse/', 'src/observe/
 
 /** Libraries that a pure room may use: they compute, and ask nobody for the time. */
 export const pureLibraries: readonly string[] = [
-  'd3-random',
   'hdr-histogram-js',
   'ml-levenberg-marquardt',
   'pure-rand',
-  'simple-statistics',
   'yaml',
   'zod',
 ];

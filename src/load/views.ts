@@ -1,6 +1,7 @@
 // Tallies as what a reader sees: the snapshot of a second, the result of a run.
 
 import { assert } from '../base.ts';
+import { quantilesOf } from '../record.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
 import type {
   GroupSnapshot,
@@ -19,7 +20,6 @@ import type { HeldCut } from './hold-counts.ts';
 import type { InFlightSpan } from './in-flight.ts';
 import { ObjectiveWatch } from './objective-watch.ts';
 import type { Measured } from './objectives.ts';
-import { quantilesOf } from './quantiles.ts';
 import type { ReplicaNames } from './replica-names.ts';
 import { Tally } from './tally.ts';
 

@@ -9,7 +9,14 @@
 // What a log does not say (workers, busy time, who the clients are) stays absent.
 
 import { type Duration, ms, seconds } from '../base.ts';
-import type { ClientFacts, ClientTick, GatewayFacts, Quantiles, RecordLine, ReplicaTick } from '../record.ts';
+import {
+  type ClientFacts,
+  type ClientTick,
+  type GatewayFacts,
+  quantilesOf,
+  type RecordLine,
+  type ReplicaTick,
+} from '../record.ts';
 import { Histogram } from '../stats.ts';
 import { type Backlog, backlogs, backlogThreshold } from './backlog.ts';
 import { countError, type SeenRequest } from './seen.ts';
@@ -233,13 +240,6 @@ function replicaNames(requests: readonly SeenRequest[], servers: readonly string
     if (request.replica !== undefined && !names.has(request.replica)) others.add(request.replica);
   }
   return [...names, ...[...others].sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))];
-}
-
-function quantilesOf(histogram: Histogram): Quantiles | undefined {
-  const { mean, max } = histogram;
-  if (mean === undefined || max === undefined) return undefined;
-  const at = (q: number): number => histogram.quantile(q)?.value ?? 0;
-  return { count: histogram.count, mean_ns: mean, p50_ns: at(0.5), p90_ns: at(0.9), p99_ns: at(0.99), max_ns: max };
 }
 
 function durationOf(milliseconds: number): Duration {

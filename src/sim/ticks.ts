@@ -2,20 +2,19 @@
 // more. A replica that stands still or is dead cannot be scraped, at either end of the second: then its own figures are
 // absent, and only what clients and the gateway saw of it remains.
 
-import type {
-  ClientTick,
-  ErrorCounts,
-  GatewayTick,
-  HistogramLine,
-  Quantiles,
-  ReplicaTick,
-  TickLine,
+import {
+  type ClientTick,
+  type ErrorCounts,
+  type GatewayTick,
+  type HistogramLine,
+  quantilesOf,
+  type ReplicaTick,
+  type TickLine,
 } from '../record.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
 import { cutLevel } from './gate.ts';
 import type { Group } from './group.ts';
 import type { Station } from './station.ts';
-import { isEmpty } from './tally.ts';
 import type { World } from './world.ts';
 
 /** A replica's totals when it was last looked at; undefined when it was silent then. */
@@ -186,20 +185,6 @@ function grownBetween(before: Reading, after: Reading, span: number): Omit<Repli
 
 function errorsOf(errors: ReadonlyMap<string, number> | undefined): { readonly errors?: ErrorCounts } {
   return errors === undefined || errors.size === 0 ? {} : { errors: Object.fromEntries(errors) };
-}
-
-/** Undefined when nothing was recorded. What has not ended counts as a lower bound. */
-export function quantilesOf(histogram: Histogram): Quantiles | undefined {
-  if (isEmpty(histogram)) return undefined;
-  const at = (share: number): number => histogram.quantile(share)?.value ?? 0;
-  return {
-    count: histogram.count,
-    mean_ns: histogram.mean ?? 0,
-    p50_ns: at(0.5),
-    p90_ns: at(0.9),
-    p99_ns: at(0.99),
-    max_ns: at(1),
-  };
 }
 
 export function histogramLine(

@@ -10,12 +10,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { between, type Dice, dice, type Duration, type Instant, ms, ns, unreachable } from '../../base.ts';
+import { sampler } from '../../scenario.ts';
 import { Alarm, clock } from './alarm.ts';
 import { type CallOutcome, Caller } from './caller.ts';
 import { type Order, parseOrder } from './control.ts';
 import { Burner, spin, standStill } from './disturbance.ts';
 import type { ReplicaConfiguration } from './replica-configuration.ts';
-import { serviceTimes } from './service-time.ts';
 import { Tally } from './tally.ts';
 import { earlyMax, type Task, WorkerPool } from './worker-pool.ts';
 
@@ -64,7 +64,7 @@ class Replica {
   constructor(configuration: ReplicaConfiguration) {
     const { id, seed, stream } = configuration;
     this.#configuration = configuration;
-    this.#draw = serviceTimes(configuration.service_time, dice(seed, stream));
+    this.#draw = sampler(configuration.service_time, dice(seed, stream));
     this.#callers = configuration.calls.map((call) => new Caller(call, dice(seed, `${id}/calls/${call.to}`)));
     this.#slowness = configuration.slowness;
     this.#failures = dice(seed, `${id}/failures`);

@@ -1,10 +1,10 @@
 // A histogram as the few numbers that a tick of the record carries.
 
-import type { Quantiles } from '../record.ts';
 import type { Histogram } from '../stats.ts';
+import type { Quantiles } from './lines.ts';
 
-/** Undefined when nothing was recorded. `count` and `mean_ns` are of what has ended; the rest counts the unfinished as
- * lower bounds. */
+/** Nanoseconds. Undefined when nothing was recorded. `count` and `mean_ns` are of what has ended; the rest counts the
+ * unfinished as lower bounds. */
 export function quantilesOf(histogram: Histogram): Quantiles | undefined {
   if (histogram.count === 0 && histogram.unfinishedCount === 0) return undefined;
   const at = (q: number): number => histogram.quantile(q)?.value ?? 0;
