@@ -66,7 +66,7 @@ export function arrange(baseline: Arrangement, facts: ExperimentFacts, name: str
     case 'scale-out':
       return { ...base, replicas: moreReplicas(base.replicas, facts) };
     case 'scale-up':
-      return target === undefined ? base : { ...base, workers: { [target]: facts.replicas ?? 8 } };
+      return target === undefined ? base : { ...base, workers: { [target]: facts.workers ?? 8 } };
     case 'random-choice':
       return { ...base, clients: base.clients.map((clients) => rechosen(clients, 'registry', 'random')) };
     case 'through-forwarder':

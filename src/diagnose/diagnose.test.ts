@@ -144,6 +144,21 @@ test('pick-first is named after the clients that do it, and its experiments bear
   }
 });
 
+test('a replica that was given more workers is measured against those it then had', () => {
+  const { phases } = diagnosisOf({ ...withExperiments(pickFirstFleet(240)), seed: 5 });
+  const larger = phases.find((phase) => phase.phase === 'scale-up');
+  const used = larger?.replicas.find((replica) => replica.id === 'api-1')?.utilisation;
+  // 240 requests a second of 23 ms need five to six of eight workers.
+  assert.ok(used !== undefined && used > 0.5 && used < 0.85, `${used}`);
+});
+
+test('where the users cannot fill the fleet, no pile is foretold', () => {
+  const { audit } = diagnosisOf({ ...thoughtfulFleet('api-2', 1.3), seed: 2 });
+  const pile = audit.find((row) => row.theory === 'convoy' && row.claim.includes('stands at api-2'));
+  assert.equal(pile?.predicted, undefined);
+  assert.equal(pile?.missing, 'users enough to fill the fleet at that pace');
+});
+
 test('pick-first with room to spare is a remark, not an incident', () => {
   always('healthy', 8, () => pickFirstFleet(80));
   assert.match(diagnosisOf({ ...pickFirstFleet(80), seed: 1 }).verdict.sentence, /api-1 gets 100 % of all requests/);

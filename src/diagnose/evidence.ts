@@ -134,7 +134,8 @@ export function meanService(evidence: Evidence): number | undefined {
 /** Utilisation of a replica: busy workers ÷ workers, or by the utilisation law X·S ÷ workers. */
 export function utilisationOf(evidence: Evidence, phase: PhaseEvidence, id: string): Estimate | undefined {
   const replica = replicaOf(phase, id);
-  const workers = workersOf(evidence, id);
+  const given = phase.experiment?.target === id ? phase.experiment?.workers : undefined;
+  const workers = given ?? workersOf(evidence, id);
   if (replica === undefined || workers === undefined) return undefined;
   if (replica.busyWorkers !== undefined) {
     return { value: replica.busyWorkers.value / workers, error: replica.busyWorkers.error / workers };

@@ -117,7 +117,7 @@ function concrete(kind: ExperimentKind, evidence: Evidence): ExperimentFacts | u
       return {
         kind,
         target: favourite,
-        replicas: 2 * workers,
+        workers: 2 * workers,
         did: `gave ${favourite} ${2 * workers} workers instead of ${workers}`,
       };
     }

@@ -116,6 +116,7 @@ const experiment = object<ExperimentFacts>({
   policy: optional(text),
   factor: optional(number),
   replicas: optional(number),
+  workers: optional(number),
   rate_per_s: optional(number),
   users: optional(number),
 });

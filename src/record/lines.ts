@@ -141,6 +141,8 @@ export interface ExperimentFacts {
   readonly policy?: string;
   readonly factor?: number;
   readonly replicas?: number;
+  /** What the replica that was acted on had then. */
+  readonly workers?: number;
   readonly rate_per_s?: number;
   readonly users?: number;
 }

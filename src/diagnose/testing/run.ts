@@ -215,7 +215,7 @@ function arranged(
     case 'scale-out':
       return { fleet: grown(fleet, facts.replicas ?? 8), stretch: stretch(10), warmUp: 3 };
     case 'scale-up':
-      return { fleet: changed(fleet, target, { workers: facts.replicas ?? 8 }), stretch: stretch(10), warmUp: 3 };
+      return { fleet: changed(fleet, target, { workers: facts.workers ?? 8 }), stretch: stretch(10), warmUp: 3 };
     case 'random-choice':
       return { fleet: { ...fleet, choice: 'random' }, stretch: stretch(9), warmUp: 2 };
     case 'through-forwarder':

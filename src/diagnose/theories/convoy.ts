@@ -174,11 +174,10 @@ function predictedPile(evidence: Evidence): Predicted | Missing {
   }
   const free = users - limit.value * thinkSeconds;
   const slack = 2 + 0.05 * users;
-  return {
-    low: Math.max(users / evidence.ids.length / 2, free - sum(known.map((bound) => bound.most)) - slack),
-    high: free - sum(known.map((bound) => bound.least)) + slack,
-    unit: 'requests',
-  };
+  const low = Math.max(users / evidence.ids.length / 2, free - sum(known.map((bound) => bound.most)) - slack);
+  const high = free - sum(known.map((bound) => bound.least)) + slack;
+  if (high < low) return { missing: 'users enough to fill the fleet at that pace' };
+  return { low, high, unit: 'requests' };
 }
 
 function boundsOfInside(evidence: Evidence, id: string): { readonly least: number; readonly most: number } | undefined {

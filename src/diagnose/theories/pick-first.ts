@@ -197,15 +197,15 @@ function largerOneHelps(evidence: Evidence, experiment: ExperimentFacts): Claim 
   const offered = evidence.baseline.offered?.value;
   const now = evidence.baseline.throughput.value;
   const then =
-    workers === undefined || capacity === undefined || offered === undefined || experiment.replicas === undefined
+    workers === undefined || capacity === undefined || offered === undefined || experiment.workers === undefined
       ? undefined
-      : Math.min(offered, (capacity.value * experiment.replicas) / workers);
+      : Math.min(offered, (capacity.value * experiment.workers) / workers);
   return {
     key: 'throughput',
     says:
       then === undefined
         ? 'A larger first replica answers more.'
-        : `With ${experiment.replicas ?? 0} workers instead of ${workers ?? 0} it answers ${say(then, 'requests/s')} instead of ${say(now, 'requests/s')}.`,
+        : `With ${experiment.workers ?? 0} workers instead of ${workers ?? 0} it answers ${say(then, 'requests/s')} instead of ${say(now, 'requests/s')}.`,
     predicted: { low: then === undefined ? 1.05 * now : Math.max(now, 0.93 * then), unit: 'requests/s' },
     measure: throughput,
     refutes: 'No gain from a larger first replica.',
