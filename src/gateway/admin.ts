@@ -6,6 +6,7 @@
 //   GET  /metrics    Prometheus text
 //   GET  /endpoints  the list with health, counts, connections
 //   POST /endpoints  { "endpoints": [ { "id", "host", "port", "weight"? } ] }: the whole new list, in force at once
+//   POST /endpoints/ID/order   { "order": "drain" | "up" | "down" | null }: whatever checks say; null: go by them again
 //   GET  /policy     { "policy", "seed" }
 //   POST /policy     { "policy": "least-request", "seed"? }: in force from the next request on
 //
@@ -15,7 +16,7 @@ import { serve, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
-import { type Address, parseEndpointList, parsePolicyChoice } from './config.ts';
+import { type Address, parseEndpointList, parseOperatorOrder, parsePolicyChoice } from './config.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { metricsText } from './metrics.ts';
@@ -62,6 +63,15 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
     if ('problems' in parsed) return context.json(parsed, 400);
     operations.setEndpoints(parsed.endpoints);
     return context.json(endpointsPage(plane, now()));
+  });
+
+  app.post('/endpoints/:id/order', async (context) => {
+    const live = plane.fleet.endpoints.find((candidate) => candidate.endpoint.id === context.req.param('id'));
+    if (live === undefined) return context.json({ problems: [`no endpoint ${context.req.param('id')}`] }, 404);
+    const parsed = parseOperatorOrder(await bodyOf(context.req));
+    if ('problems' in parsed) return context.json(parsed, 400);
+    plane.fleet.setOrder(live, parsed.order);
+    return context.json(endpointEntry(live, now()));
   });
 
   app.get('/policy', (context) => context.json({ policy: plane.fleet.policy }));

@@ -74,11 +74,13 @@ test('every mistake is named, with its place, what was found and what would be r
     'gateway.json:2:27: listen.port: found 65536, expected a whole number, 0 to 65535',
     `gateway.json:3:3: policy: found "fastest", expected one of ${balancerNames.join(', ')}`,
     'gateway.json:4:3: retrys: unknown key; the keys here are listen, admin, engine, policy, seed, timeout_ns, ' +
-      'connect_timeout_ns, retries, health, outlier, panic_below, deadline, endpoints, access_log, limits',
+      'connect_timeout_ns, retries, health, outlier, panic_below, deadline, hash_on, slow_start, subset, zone, breaker, ' +
+      'ceilings, concurrency, queue, hedge, retry_budget, endpoints, access_log, limits',
     'gateway.json:5:3: timeout_ns: found "15s", expected a whole number of nanoseconds, 1000000 or more',
     'gateway.json:6:15: health.path: found "healthz", expected a path that begins with /',
     'gateway.json:6:61: health.timeout_ns: found 0, expected a whole number of nanoseconds, 1000000 or more',
-    'gateway.json:6:100: health.rize: unknown key; the keys here are path, interval_ns, timeout_ns, fall, rise',
+    'gateway.json:6:100: health.rize: unknown key; the keys here are path, interval_ns, timeout_ns, fall, rise, ' +
+      'jitter, initially, interval_down_ns, interval_edge_ns',
     'gateway.json:9:5: endpoints.1.port: found nothing, expected a whole number, 1 to 65535',
     'gateway.json:9:7: endpoints.1.id: found "api 2", expected 1 to 128 letters, digits, dots, dashes, colons',
   ]);

@@ -11,6 +11,24 @@ import {
   type Endpoint,
   type OutlierSettings,
 } from '../policy.ts';
+import { duration, share, whole } from './config-numbers.ts';
+import type { OperatorOrder } from './live-endpoint.ts';
+import {
+  type AdmitConfig,
+  admitOf,
+  breakerShape,
+  ceilingsShape,
+  type ChoiceConfig,
+  choiceOf,
+  concurrencyShape,
+  hedgeShape,
+  policyShapes,
+  queueShape,
+  retryBudgetShape,
+  slowStartShape,
+  subsetShape,
+  zoneShape,
+} from './policy-config.ts';
 
 export interface GatewayConfig {
   readonly listen: Address;
@@ -31,6 +49,8 @@ export interface GatewayConfig {
   /** Share of healthy endpoints below which requests go to unhealthy ones too; 0: never. */
   readonly panicBelow: number;
   readonly deadline: DeadlineUse;
+  readonly choice: ChoiceConfig;
+  readonly admit: AdmitConfig;
   readonly endpoints: readonly Endpoint[];
   /** File that a JSON line is appended to for each request. */
   readonly accessLog: string | undefined;
@@ -53,6 +73,14 @@ export interface HealthConfig {
   readonly timeout: Duration;
   readonly fall: number;
   readonly rise: number;
+  /** Share of an interval by which a question may move. */
+  readonly jitter?: number;
+  /** What an endpoint is until it has been asked. */
+  readonly initially?: 'up' | 'down';
+  /** While the endpoint is down. */
+  readonly intervalDown?: Duration;
+  /** While answers speak against what is believed. */
+  readonly intervalEdge?: Duration;
 }
 
 /** What bounds the gateway's memory and patience. Each says what happens at the bound. */
@@ -163,6 +191,15 @@ export function parseEndpointList(
   };
 }
 
+/** Reads what is ordered for one endpoint: `{ "order": "drain" }`; null withdraws it. */
+export function parseOperatorOrder(
+  value: unknown,
+): { order: OperatorOrder | undefined } | { problems: readonly string[] } {
+  const parsed = operatorOrderShape.safeParse(value);
+  if (parsed.success) return { order: parsed.data.order ?? undefined };
+  return { problems: ['expected { "order": "drain" }, "up", "down" or null'] };
+}
+
 /** Reads what the policy endpoint of the admin API is given: `{ "policy": "least-request", "seed": 1 }`. */
 export function parsePolicyChoice(
   value: unknown,
@@ -180,13 +217,6 @@ const host = z
   .string({ error: 'expected a host name or address' })
   .min(1, { error: 'expected a host name or address' });
 const port = (least: 0 | 1) => whole(least, 65_535);
-const duration = (least: number) => whole(least, Number.MAX_SAFE_INTEGER, ' of nanoseconds');
-
-function whole(least: number, most: number, unit = '') {
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
-  const error = `expected a whole number${unit}, ${range}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
-}
 
 const policy = z.enum(balancerNames, { error: `expected one of ${balancerNames.join(', ')}` });
 
@@ -221,6 +251,7 @@ const endpoints = z.array(endpointShape, { error: 'expected a list of endpoints'
 });
 
 const endpointListShape = z.strictObject({ endpoints }, { error: 'expected an object with `endpoints`' });
+const operatorOrderShape = z.strictObject({ order: z.enum(['drain', 'up', 'down']).nullable() });
 const policyChoiceShape = z.strictObject(
   { policy, seed: whole(0, Number.MAX_SAFE_INTEGER).optional() },
   { error: 'expected an object with `policy`' },
@@ -233,14 +264,13 @@ const healthShape = z.strictObject(
     timeout_ns: duration(1e6),
     fall: whole(1, 1000),
     rise: whole(1, 1000),
+    jitter: share.optional(),
+    initially: z.enum(['up', 'down'], { error: 'expected up or down' }).optional(),
+    interval_down_ns: duration(1e6).optional(),
+    interval_edge_ns: duration(1e6).optional(),
   },
   { error: 'expected an object with path, interval_ns, timeout_ns, fall, rise; or null' },
 );
-
-const share = z
-  .number({ error: 'expected a share from 0 to 1' })
-  .min(0, { error: 'expected a share from 0 to 1' })
-  .max(1, { error: 'expected a share from 0 to 1' });
 
 const outlierShape = z.strictObject(
   {
@@ -294,6 +324,7 @@ const configShape = z.strictObject(
     deadline: z
       .enum(['ignore', 'honour', 'forward'], { error: 'expected one of ignore, honour, forward' })
       .default('honour'),
+    ...policyShapes,
     endpoints,
     access_log: z.string({ error: 'expected a path or null' }).min(1, { error: 'expected a path or null' }).nullish(),
     limits: limitsShape.optional(),
@@ -311,22 +342,29 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     timeout: ns(raw.timeout_ns),
     connectTimeout: ns(raw.connect_timeout_ns),
     retries: raw.retries,
-    health:
-      raw.health === undefined || raw.health === null
-        ? undefined
-        : {
-            path: raw.health.path,
-            interval: ns(raw.health.interval_ns),
-            timeout: ns(raw.health.timeout_ns),
-            fall: raw.health.fall,
-            rise: raw.health.rise,
-          },
+    health: raw.health === undefined || raw.health === null ? undefined : healthOf(raw.health),
     outlier: raw.outlier === undefined || raw.outlier === null ? undefined : outlierOf(raw.outlier),
     panicBelow: raw.panic_below,
     deadline: raw.deadline,
+    choice: choiceOf(raw),
+    admit: admitOf(raw),
     endpoints: raw.endpoints.map(endpointOf),
     accessLog: raw.access_log ?? undefined,
     limits: limitsOf(raw.limits ?? {}),
+  };
+}
+
+function healthOf(raw: z.infer<typeof healthShape>): HealthConfig {
+  return {
+    path: raw.path,
+    interval: ns(raw.interval_ns),
+    timeout: ns(raw.timeout_ns),
+    fall: raw.fall,
+    rise: raw.rise,
+    ...(raw.jitter === undefined ? {} : { jitter: raw.jitter }),
+    ...(raw.initially === undefined ? {} : { initially: raw.initially }),
+    ...(raw.interval_down_ns === undefined ? {} : { intervalDown: ns(raw.interval_down_ns) }),
+    ...(raw.interval_edge_ns === undefined ? {} : { intervalEdge: ns(raw.interval_edge_ns) }),
   };
 }
 
@@ -417,6 +455,15 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^endpoints\.\d+$/, shape: endpointShape },
   { at: /^health$/, shape: healthShape },
   { at: /^outlier$/, shape: outlierShape },
+  { at: /^slow_start$/, shape: slowStartShape },
+  { at: /^subset$/, shape: subsetShape },
+  { at: /^zone$/, shape: zoneShape },
+  { at: /^breaker$/, shape: breakerShape },
+  { at: /^ceilings$/, shape: ceilingsShape },
+  { at: /^concurrency$/, shape: concurrencyShape },
+  { at: /^queue$/, shape: queueShape },
+  { at: /^hedge$/, shape: hedgeShape },
+  { at: /^retry_budget$/, shape: retryBudgetShape },
   { at: /^limits$/, shape: limitsShape },
 ];
 

@@ -67,7 +67,7 @@ export class DataPlane {
     this.log = log;
     this.dice = dice(config.seed, 'gateway');
     this.timeouts = new Timeouts(engine, () => this.flush());
-    this.fleet = new LiveFleet(config.policy, config.seed, config.panicBelow);
+    this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
     this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
     this.requestLimits = {

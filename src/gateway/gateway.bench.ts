@@ -1,214 +1,202 @@
-// CPU a request of our gateway beside nginx and HAProxy: same backends, same load, one after another in the same run, each proxy
-// alone on core 0, wrk and the backends on core 1. What counts is CPU time of the proxy's process (user and system) ÷ requests,
-// because requests a second on two busy cores say more about the neighbours than about the proxy.
+// Our gateway beside nginx, HAProxy, Envoy and Caddy: same backends, same load, one after another in the same run, each proxy
+// alone on core 0, load and backends on core 1.
 //
-//   node src/gateway/gateway.bench.ts [--seconds 4] [--rounds 3] [--connections 64] [--bytes 135] [--only plimsoll]
+//   npm run bench:gateway
+//   npm run bench:gateway -- --rounds 5 --seconds 3 --only nginx,io_uring --parts small,large
 //
-// Needs nginx, wrk and taskset; HAProxy if it is there. Four backends are four ports of one nginx. Least request on all:
-// nginx `least_conn`, HAProxy `leastconn`, ours `least-request`. Access logs off.
+// Parts: `small` (135 bytes, as fast as 64 clients can ask), `large` (22 KiB), `tls` (small again, over TLS), `paced` (small, at
+// half of what the slowest of nginx, HAProxy and ours can do; latencies count from when a request was due, and what a direct
+// connection takes is subtracted).
+//
+// What counts is the proxy's processor time ÷ requests, because load and backends have one core together and may be the ones that
+// are at the limit: `core` says how busy the proxy's was. The capacity of one core, 1 ÷ processor time, follows from it.
+// Every count of the load is held against what the backends counted. Needs nginx, wrk, taskset and two cores. Envoy is found by
+// PLIMSOLL_ENVOY or on the path; who is missing is said and left out.
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { testCertificate, testKey } from '../net/test-certificate.ts';
+import { largePath, requestsSeen, smallPath, startBackend } from './bench/backend.ts';
+import { flood, paced } from './bench/load.ts';
+import { proxiesHere, type Proxy } from './bench/proxies.ts';
+import { backendPorts, cpuSecondsOf, proxyPort, residentBytesOf, Site, tlsPort, until } from './bench/site.ts';
 
 const { values: flags } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '64' },
-    bytes: { type: 'string', default: '135' },
     only: { type: 'string' },
+    parts: { type: 'string', default: 'small,large,tls,paced' },
+    rate: { type: 'string' },
   },
 });
+const seconds = Number(flags.seconds);
+const connections = Number(flags.connections);
+const parts = new Set(flags.parts.split(','));
 
-const backends = [18_081, 18_082, 18_083, 18_084];
-const proxyPort = 18_090;
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-const folder = mkdtempSync(join(tmpdir(), 'plimsoll-bench-'));
-const children: ChildProcess[] = [];
-
-interface Proxy {
-  readonly name: string;
-  start(): ChildProcess;
-}
-
-interface Result {
+interface Measured {
   readonly cpuUs: number;
   readonly perSecond: number;
-  readonly p50: string;
-  readonly p99: string;
+  /** Share of core 0. */
+  readonly busy: number;
 }
 
-const nginxTemporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
-  .join(' ');
+/** Every measurement of one proxy, a number for each round. */
+class Sheet {
+  readonly proxy: Proxy;
+  readonly small: Measured[] = [];
+  readonly large: Measured[] = [];
+  readonly tls: Measured[] = [];
+  readonly p50: number[] = [];
+  readonly p99: number[] = [];
+  rate = 0;
+  residentBytes = 0;
 
-const proxies: readonly Proxy[] = [
-  {
-    name: 'nginx',
-    start: () => {
-      const servers = backends.map((port) => `server 127.0.0.1:${port};`).join(' ');
-      const file = join(folder, 'proxy.conf');
-      writeFileSync(
-        file,
-        `daemon off; master_process off; pid ${folder}/proxy.pid; error_log stderr crit; worker_rlimit_nofile 8192;
-         events { worker_connections 4096; }
-         http { access_log off; ${nginxTemporary} keepalive_requests 1000000;
-           upstream api { least_conn; ${servers} keepalive 256; keepalive_requests 1000000; }
-           server { listen 127.0.0.1:${proxyPort} backlog=4096;
-             location / { proxy_pass http://api; proxy_http_version 1.1; proxy_set_header Connection "";
-               proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; } } }`,
-      );
-      return pinned(0, 'nginx', ['-p', folder, '-c', file]);
-    },
-  },
-  {
-    name: 'haproxy',
-    start: () => {
-      const servers = backends.map((port, index) => `  server s${index} 127.0.0.1:${port}`).join('\n');
-      const file = join(folder, 'haproxy.cfg');
-      writeFileSync(
-        file,
-        `global\n  nbthread 1\n  maxconn 8192\ndefaults\n  mode http\n  timeout connect 1s\n  timeout client 30s\n  timeout server 30s\n` +
-          `  option forwardfor\n  http-reuse always\nfrontend in\n  bind 127.0.0.1:${proxyPort}\n  default_backend api\n` +
-          `backend api\n  balance leastconn\n${servers}\n`,
-      );
-      return pinned(0, 'haproxy', ['-db', '-f', file]);
-    },
-  },
-  ours('plimsoll', 'node'),
-  ours('plimsoll on io_uring', 'uring'),
-];
-
-function ours(name: string, engine: 'node' | 'uring'): Proxy {
-  return {
-    name,
-    start: () => {
-      const file = join(folder, 'gateway.json');
-      const endpoints = backends.map((port, index) => ({ id: `s${index}`, host: '127.0.0.1', port }));
-      const listen = { host: '127.0.0.1', port: proxyPort };
-      writeFileSync(file, JSON.stringify({ listen, engine, policy: 'least-request', endpoints, timeout_ns: 30e9 }));
-      const main = new URL('./process.ts', import.meta.url).href;
-      const code = `import { runGatewayProcess } from ${JSON.stringify(main)}; process.exitCode = await runGatewayProcess(${JSON.stringify(file)});`;
-      const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', ...process.execArgv, '-e', code];
-      return pinned(0, process.execPath, args);
-    },
-  };
-}
-
-function pinned(core: number, program: string, args: readonly string[]): ChildProcess {
-  const child = spawn('taskset', ['-c', String(core), program, ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
-  children.push(child);
-  return child;
-}
-
-/** Waits until somebody listens there, or nobody any more: the sockets of a killed process on io_uring outlive it a little. */
-async function until(port: number, wanted: 'listens' | 'is free'): Promise<void> {
-  for (let attempt = 0; attempt < 250; attempt++) {
-    const socket = net.connect(port, '127.0.0.1');
-    const open = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (open === (wanted === 'listens')) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  constructor(proxy: Proxy) {
+    this.proxy = proxy;
   }
-  throw new Error(`port ${port}: waited for 5 s until it ${wanted}`);
 }
 
-/** User and system time of a process, in seconds. */
-function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
-function load(name: string, seconds: number, port: number): { requests: number; p50: string; p99: string } {
-  const args = [
-    '-c',
-    '1',
-    'wrk',
-    '--latency',
-    '-t1',
-    `-c${flags.connections}`,
-    `-d${seconds}s`,
-    `http://127.0.0.1:${port}/`,
-  ];
-  const { stdout } = spawnSync('taskset', args, { encoding: 'utf8' });
-  if (/Non-2xx|Socket errors/.test(stdout))
-    console.error(`${name}: ${/.*(Non-2xx|Socket errors).*/.exec(stdout)?.[0]}`);
-  return {
-    requests: Number(/(\d+) requests in/.exec(stdout)?.[1]),
-    p50: / 50%\s+(\S+)/.exec(stdout)?.[1] ?? '',
-    p99: / 99%\s+(\S+)/.exec(stdout)?.[1] ?? '',
-  };
-}
-
-async function run(proxy: Proxy, seconds: number): Promise<Result> {
-  await until(proxyPort, 'is free');
-  const child = proxy.start();
-  child.on('exit', (code, signal) => {
-    if (signal !== 'SIGKILL') console.error(`${proxy.name} ended by itself: ${code ?? signal}`);
-  });
-  await until(proxyPort, 'listens');
-  const pid = child.pid ?? 0;
-  load(proxy.name, 1, proxyPort);
-  const before = cpuOf(pid);
-  const { requests, p50, p99 } = load(proxy.name, seconds, proxyPort);
-  const cpu = cpuOf(pid) - before;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return { cpuUs: (cpu * 1e6) / requests, perSecond: requests / seconds, p50, p99 };
-}
-
-async function compare(): Promise<void> {
-  const file = join(folder, 'backend.conf');
-  const bytes = Number(flags.bytes);
-  // A short body stands in the configuration; nginx has a limit for that, and a longer one is a file.
-  writeFileSync(join(folder, 'body'), 'x'.repeat(bytes));
-  const answer = bytes <= 1024 ? `return 200 "${'x'.repeat(bytes)}";` : `root ${folder}; try_files /body =404;`;
-  const servers = backends
-    .map((port) => `server { listen 127.0.0.1:${port} backlog=4096; location / { ${answer} } }`)
-    .join('\n');
-  writeFileSync(
-    file,
-    `daemon off; master_process off; pid ${folder}/backend.pid; error_log stderr crit; worker_rlimit_nofile 8192;
-     events { worker_connections 4096; }
-     http { access_log off; ${nginxTemporary} keepalive_requests 1000000; ${servers} }`,
-  );
-  pinned(1, 'nginx', ['-p', folder, '-c', file]);
-  await until(backends[0] ?? 0, 'listens');
-  const chosen = proxies.filter(
-    (proxy) =>
-      (flags.only === undefined || proxy.name.startsWith(flags.only)) &&
-      (proxy.name.startsWith('plimsoll') || spawnSync(proxy.name, ['-v']).error === undefined),
-  );
-  const all = new Map<string, Result[]>(chosen.map((proxy) => [proxy.name, []]));
+async function main(site: Site): Promise<void> {
+  const { here, missing } = proxiesHere();
+  for (const line of missing) console.log(line);
+  const chosen = here.filter(({ name }) => flags.only?.split(',').some((part) => name.includes(part)) ?? true);
+  const sheets = chosen.map((proxy) => new Sheet(proxy));
+  site.write('cert.pem', testCertificate);
+  site.write('key.pem', testKey);
+  site.write('both.pem', `${testCertificate}${testKey}`);
+  await startBackend(site);
   for (let round = 0; round < Number(flags.rounds); round++) {
-    for (const proxy of chosen) all.get(proxy.name)?.push(await run(proxy, Number(flags.seconds)));
+    for (const sheet of sheets) await withProxy(site, sheet.proxy, (pid) => floods(sheet, pid));
   }
-  const median = (values: readonly number[]): number =>
-    values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
-  const yardstick = median(all.get('nginx')?.map((result) => result.cpuUs) ?? []);
-  for (const [name, results] of all) {
-    const cpu = results.map((result) => result.cpuUs);
-    const ratio = yardstick > 0 ? `  ${(median(cpu) / yardstick).toFixed(2)} × nginx` : '';
-    console.log(
-      `${name.padEnd(20)} ${median(cpu).toFixed(1)} µs a request (${cpu.map((value) => value.toFixed(1)).join(' ')})${ratio}` +
-        `  ${median(results.map((result) => result.perSecond)).toFixed(0)}/s  p50 ${results[0]?.p50} p99 ${results[0]?.p99}`,
-    );
+  const direct: Direct = { p50: [], p99: [] };
+  if (parts.has('paced')) await pacedRounds(site, sheets, direct);
+  print(sheets, direct);
+}
+
+async function withProxy(site: Site, proxy: Proxy, use: (pid: number) => Promise<void>): Promise<void> {
+  await until(proxyPort, 'is free');
+  const child = proxy.start(site);
+  const ended = (code: number | null, signal: string | null): void =>
+    console.error(`${proxy.name} ended by itself: ${code ?? signal}`);
+  child.on('exit', ended);
+  await until(proxyPort, 'listens');
+  await use(child.pid ?? 0);
+  child.off('exit', ended);
+  await site.stop(child);
+}
+
+async function floods(sheet: Sheet, pid: number): Promise<void> {
+  const base = `http://127.0.0.1:${proxyPort}`;
+  flood(`${base}${smallPath}`, connections, 1);
+  if (parts.has('small')) sheet.small.push(await flooded(sheet, pid, `${base}${smallPath}`));
+  if (parts.has('large')) sheet.large.push(await flooded(sheet, pid, `${base}${largePath}`));
+  if (parts.has('tls') && (await speaksTls())) {
+    sheet.tls.push(await flooded(sheet, pid, `https://127.0.0.1:${tlsPort}${smallPath}`));
+  }
+  sheet.residentBytes = residentBytesOf(pid);
+}
+
+async function flooded(sheet: Sheet, pid: number, url: string): Promise<Measured> {
+  const seenBefore = await requestsSeen();
+  const before = cpuSecondsOf(pid);
+  const result = flood(url, connections, seconds);
+  const cpu = cpuSecondsOf(pid) - before;
+  const seen = (await requestsSeen()) - seenBefore - 1;
+  const { name } = sheet.proxy;
+  if (result.errors !== undefined) console.error(`${name}: ${result.errors}`);
+  // What was under way when the load ended was seen and not counted.
+  if (seen < result.requests || seen > result.requests + connections) {
+    console.error(`${name}: wrk counted ${result.requests} answers, the backends ${seen} requests`);
+  }
+  return {
+    cpuUs: (cpu * 1e6) / result.requests,
+    perSecond: result.requests / result.seconds,
+    busy: cpu / result.seconds,
+  };
+}
+
+async function speaksTls(): Promise<boolean> {
+  const { status } = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${tlsPort}`], { stdio: 'ignore' });
+  return status === 0;
+}
+
+interface Direct {
+  readonly p50: number[];
+  readonly p99: number[];
+}
+
+/** The same rate for all, except for who cannot do it: half of its own saturation. */
+async function pacedRounds(site: Site, sheets: readonly Sheet[], direct: Direct): Promise<void> {
+  const fast = sheets.filter(({ proxy }) => proxy.name !== 'Envoy' && proxy.name !== 'Caddy');
+  const saturation = (sheet: Sheet): number => median(sheet.small.map(({ perSecond }) => perSecond));
+  const common = Number(flags.rate ?? Math.floor(Math.min(...fast.map(saturation)) / 2));
+  for (const sheet of sheets) sheet.rate = Math.min(common, Math.floor(saturation(sheet) / 2) || common);
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    const alone = await paced(`http://127.0.0.1:${backendPorts[0]}${smallPath}`, connections, common, seconds);
+    direct.p50.push(alone.p50);
+    direct.p99.push(alone.p99);
+    for (const sheet of sheets) {
+      await withProxy(site, sheet.proxy, async () => {
+        const result = await paced(`http://127.0.0.1:${proxyPort}${smallPath}`, connections, sheet.rate, seconds);
+        sheet.p50.push(result.p50);
+        sheet.p99.push(result.p99);
+      });
+    }
   }
 }
 
+function print(sheets: readonly Sheet[], direct: Direct): void {
+  const yardstick = sheets.find(({ proxy }) => proxy.name === 'nginx');
+  console.log(`${flags.rounds} rounds of ${seconds} s, ${connections} connections; medians. Node ${process.version}`);
+  const head = ['', 'version', ...titles('small'), ...titles('large'), ...titles('tls')];
+  if (parts.has('paced')) head.push('rate', 'added p50', 'added p99');
+  const rows = sheets.map((sheet) => {
+    const { proxy, small, large, tls } = sheet;
+    const row = [proxy.name, proxy.version];
+    row.push(...cells('small', small, yardstick?.small), ...cells('large', large, yardstick?.large));
+    row.push(...cells('tls', tls, yardstick?.tls));
+    if (parts.has('paced')) {
+      const added = (mine: readonly number[], alone: readonly number[]): string =>
+        `${((median(mine) - median(alone)) * 1e6).toFixed(0)} µs`;
+      row.push(`${sheet.rate}/s`, added(sheet.p50, direct.p50), added(sheet.p99, direct.p99));
+    }
+    return row;
+  });
+  const table = [head, head.map(() => '---'), ...rows];
+  for (const row of table) console.log(`| ${row.join(' | ')} |`);
+  if (parts.has('paced')) {
+    const [p50, p99] = [direct.p50, direct.p99].map((values) => `${(median(values) * 1e6).toFixed(0)} µs`);
+    console.log(`without a proxy: p50 ${p50}, p99 ${p99}`);
+  }
+}
+
+type Part = 'small' | 'large' | 'tls';
+
+function titles(part: Part): readonly string[] {
+  return parts.has(part) ? [`${part}: µs a request`, '× nginx', 'requests/s', 'core'] : [];
+}
+
+function cells(part: Part, mine: readonly Measured[], nginx: readonly Measured[] | undefined): readonly string[] {
+  if (!parts.has(part)) return [];
+  if (mine.length === 0) return ['–', '–', '–', '–'];
+  const cpu = mine.map(({ cpuUs }) => cpuUs);
+  // Round by round: what the neighbours did to one they did to the other.
+  const ratios = cpu.map((value, round) => value / (nginx?.[round]?.cpuUs ?? NaN));
+  const ratio = Number.isNaN(median(ratios)) ? '–' : median(ratios).toFixed(2);
+  const spread = `${median(cpu).toFixed(1)} (${Math.min(...cpu).toFixed(1)}–${Math.max(...cpu).toFixed(1)})`;
+  const rate = median(mine.map(({ perSecond }) => perSecond)).toFixed(0);
+  return [spread, ratio, rate, `${(median(mine.map(({ busy }) => busy)) * 100).toFixed(0)} %`];
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? NaN;
+}
+
+const site = new Site();
 try {
-  await compare();
+  await main(site);
 } finally {
-  for (const child of children) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  site.close();
 }

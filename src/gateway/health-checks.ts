@@ -23,16 +23,18 @@ export class HealthChecks {
     this.#seed = seed;
   }
 
-  /** Watches exactly the endpoints that are in the fleet now. */
+  /** Watches exactly the endpoints that are in the fleet now, and in the part of it that this gateway talks to. */
   follow(): void {
-    const present = new Set(this.#fleet.endpoints);
+    const present = new Set(this.#fleet.endpoints.filter((live) => live.member));
     for (const [live, watch] of this.#watches) {
       if (present.has(live)) continue;
       watch.end();
       this.#watches.delete(live);
     }
     for (const live of present) {
-      if (!this.#watches.has(live)) this.#watches.set(live, this.#watch(live));
+      if (this.#watches.has(live)) continue;
+      if (this.#config.initially === 'down') this.#fleet.setPasses(live, false);
+      this.#watches.set(live, this.#watch(live));
     }
   }
 

@@ -27,6 +27,22 @@ export const endpointErrorKinds: readonly EndpointErrorKind[] = [
   'cut-off',
 ];
 
+/** `drain`: no further request, those inside are finished. `up`, `down`: fit or unfit whatever else is known. */
+export type OperatorOrder = 'drain' | 'up' | 'down';
+
+/** Why an endpoint is not among the candidates, the strongest reason first. */
+export const exclusions = [
+  'drained',
+  'set-down',
+  'no-weight',
+  'outside-subset',
+  'checks-fail',
+  'ejected',
+  'breaker-open',
+] as const;
+
+export type Exclusion = (typeof exclusions)[number];
+
 /** `index` of an endpoint that has left the fleet: its requests go on, and no balancer hears of them any more. */
 export const retired = -1;
 
@@ -39,7 +55,18 @@ export class LiveEndpoint {
   passes = true;
   /** Taken out for a while because of what it answered. */
   ejected = false;
+  /** Its breaker is open, or a trial request is out. */
+  tripped = false;
+  /** What an operator said, whatever checks and answers say; undefined: nothing. */
+  order: OperatorOrder | undefined;
+  /** When it last became fit; undefined for those that were from the start. */
+  fitSince: Instant | undefined;
+  /** In the part of the fleet that this gateway talks to. */
+  member = true;
   ejections = 0;
+  /** Times that its breaker opened, and requests that were sent to find out whether it may close. */
+  trips = 0;
+  trials = 0;
   /** Ejections that did not happen because too many others were out. */
   spared = 0;
   /** Attempts sent here since the start, each retry counted. */
@@ -65,7 +92,25 @@ export class LiveEndpoint {
   }
 
   get healthy(): boolean {
-    return this.passes && !this.ejected;
+    if (this.order !== undefined) return this.order === 'up';
+    return this.passes && !this.ejected && !this.tripped;
+  }
+
+  /** Would it be picked? */
+  get fit(): boolean {
+    return this.healthy && this.member && this.endpoint.weight > 0;
+  }
+
+  /** Why it would not be picked; undefined when it would. */
+  get excludedBy(): Exclusion | undefined {
+    if (this.order === 'drain') return 'drained';
+    if (this.order === 'down') return 'set-down';
+    if (this.endpoint.weight === 0) return 'no-weight';
+    if (!this.member) return 'outside-subset';
+    if (this.order === 'up') return undefined;
+    if (!this.passes) return 'checks-fail';
+    if (this.ejected) return 'ejected';
+    return this.tripped ? 'breaker-open' : undefined;
   }
 
   get inFlight(): number {

@@ -3,36 +3,45 @@
 // touched by it: an exchange holds its endpoint by reference, and an endpoint that has left simply finishes what it has.
 
 import { assert, type Instant } from '../base.ts';
-import {
-  type Balancer,
-  balancerByName,
-  byPriority,
-  type BalancerName,
-  type Endpoint,
-  type Fleet,
-  type PickOutcome,
-  type PickRequest,
-} from '../policy.ts';
-import { LiveEndpoint, retired } from './live-endpoint.ts';
+import type { Alarm, Engine } from '../net.ts';
+import type { Balancer, BalancerName, Endpoint, PickOutcome, PickRequest } from '../policy.ts';
+import { balancerOf, viewOf } from './fleet-view.ts';
+import { Fuses } from './fuses.ts';
+import { LiveEndpoint, type OperatorOrder, retired } from './live-endpoint.ts';
+import type { ChoiceConfig } from './policy-config.ts';
+
+export interface FleetSettings {
+  readonly policy: BalancerName;
+  readonly seed: number;
+  /** Share of healthy endpoints below which health is no longer believed; 0: never. */
+  readonly panicBelow: number;
+  readonly choice: ChoiceConfig;
+}
 
 export class LiveFleet {
   #live: readonly LiveEndpoint[] = [];
   /** Left the list with requests inside: kept until the last of them has ended, so that the metrics lose nothing. */
   readonly #leaving = new Set<LiveEndpoint>();
+  readonly #clock: Pick<Engine, 'now' | 'alarm'>;
+  readonly #settings: FleetSettings;
   #balancer: Balancer;
   #policy: BalancerName;
   #seed: number;
-  readonly #panicBelow: number;
   /** The balancer is one of levels. */
   #layered = false;
   #version = 0;
+  readonly #fuses: Fuses | undefined;
+  /** Rings when newcomers weigh more. */
+  #warmer: Alarm | undefined;
 
-  /** `panicBelow`: the share of healthy endpoints below which health is no longer believed; 0: never. */
-  constructor(policy: BalancerName, seed: number, panicBelow: number) {
+  constructor(clock: Pick<Engine, 'now' | 'alarm'>, settings: FleetSettings) {
+    const { policy, seed, choice } = settings;
+    this.#clock = clock;
+    this.#settings = settings;
     this.#policy = policy;
     this.#seed = seed;
-    this.#panicBelow = panicBelow;
-    this.#balancer = balancerByName(policy, { seed });
+    this.#balancer = this.#madeBalancer();
+    this.#fuses = choice.breaker === undefined ? undefined : new Fuses(clock, this, choice.breaker, seed);
   }
 
   get endpoints(): readonly LiveEndpoint[] {
@@ -52,29 +61,35 @@ export class LiveFleet {
   }
 
   get healthyCount(): number {
-    return this.#live.reduce((count, live) => count + (live.healthy ? 1 : 0), 0);
+    return this.#live.reduce((count, live) => count + (live.healthy && live.member ? 1 : 0), 0);
   }
 
-  /** Hot. The endpoint for a request that has failed at `tried`, or undefined when none is fit. */
-  pick(tried: readonly LiveEndpoint[], now: Instant): LiveEndpoint | undefined {
-    const index = this.#balancer.pick(tried.length === 0 ? plainRequest : { tried: indicesOf(tried) }, now);
+  /** Hot. The endpoint for a request with this key that has failed at `tried`, or undefined when none is fit. */
+  pick(tried: readonly LiveEndpoint[], hash: number | undefined, now: Instant): LiveEndpoint | undefined {
+    const request = tried.length === 0 && hash === undefined ? plainRequest : requestOf(tried, hash);
+    const index = this.#balancer.pick(request, now);
     return index === undefined ? undefined : this.#live[index];
   }
 
   /** Is anybody fit who has not been tried? */
   hasUntried(tried: readonly LiveEndpoint[]): boolean {
-    return this.#live.some((live) => live.healthy && live.endpoint.weight > 0 && !tried.includes(live));
+    return this.#live.some((live) => live.fit && !tried.includes(live));
   }
 
   /** Hot. */
   started(live: LiveEndpoint, now: Instant): void {
     live.started(now);
     this.#balancer.started(live.index, now);
+    this.#fuses?.started(live, now);
   }
 
-  /** Hot. */
-  finished(live: LiveEndpoint, outcome: PickOutcome, now: Instant): void {
+  /** Hot. `judged`: the endpoint is held to what it answered; not when the attempt was broken off on our side. */
+  finished(live: LiveEndpoint, outcome: PickOutcome, judged: boolean, now: Instant): void {
     live.finished(now);
+    if (this.#fuses !== undefined) {
+      if (judged) this.#fuses.finished(live, outcome.ok, now);
+      else this.#fuses.forgiven(live, now);
+    }
     if (live.index !== retired) this.#balancer.finished(live.index, outcome, now);
     else if (live.inFlight === 0) this.#leaving.delete(live);
   }
@@ -92,6 +107,7 @@ export class LiveFleet {
         return old;
       }
       const fresh = new LiveEndpoint(endpoint, now);
+      if (this.#version > 0) fresh.fitSince = now;
       joined.push(fresh);
       return fresh;
     });
@@ -100,7 +116,8 @@ export class LiveFleet {
     this.#live = next.filter((live) => !joined.includes(live));
     this.#rebuild();
     this.#live = next;
-    const layered = this.#panicBelow > 0 || next.some((live) => (live.endpoint.priority ?? 0) > 0);
+    this.#fuses?.follow();
+    const layered = this.#settings.panicBelow > 0 || next.some((live) => (live.endpoint.priority ?? 0) > 0);
     if (layered === this.#layered) this.#rebuild();
     else {
       this.#layered = layered;
@@ -111,18 +128,36 @@ export class LiveFleet {
 
   /** What its active checks say. */
   setPasses(live: LiveEndpoint, passes: boolean): void {
+    const before = live.healthy;
     live.passes = passes;
-    this.#healthChanged(live);
+    this.#healthChanged(live, before);
   }
 
   /** What its answers say. */
   setEjected(live: LiveEndpoint, ejected: boolean): void {
+    const before = live.healthy;
     live.ejected = ejected;
-    this.#healthChanged(live);
+    this.#healthChanged(live, before);
   }
 
-  #healthChanged(live: LiveEndpoint): void {
-    if (!live.healthy) live.pool.closeAll();
+  /** What its breaker says. */
+  setTripped(live: LiveEndpoint, tripped: boolean): void {
+    const before = live.healthy;
+    live.tripped = tripped;
+    this.#healthChanged(live, before);
+  }
+
+  /** What an operator says; undefined: go by checks and answers again. */
+  setOrder(live: LiveEndpoint, order: OperatorOrder | undefined): void {
+    const before = live.healthy;
+    live.order = order;
+    this.#healthChanged(live, before);
+  }
+
+  #healthChanged(live: LiveEndpoint, before: boolean): void {
+    if (live.healthy === before) return;
+    if (live.healthy) live.fitSince = this.#clock.now();
+    else live.pool.closeAll();
     if (live.index !== retired) this.#rebuild();
   }
 
@@ -135,14 +170,23 @@ export class LiveFleet {
 
   /** The new one is told what is in flight. */
   #newBalancer(now: Instant): void {
-    const policy = this.#policy;
-    const seed = this.#seed;
-    const plain = (level: number): Balancer => balancerByName(policy, { seed: seed + level });
-    this.#balancer = this.#layered ? byPriority({ seed, panicBelow: this.#panicBelow, level: plain }) : plain(0);
+    this.#balancer = this.#madeBalancer();
     this.#rebuild();
     for (const live of this.#live) {
       for (let count = 0; count < live.inFlight; count++) this.#balancer.started(live.index, now);
     }
+  }
+
+  #madeBalancer(): Balancer {
+    const { panicBelow, choice } = this.#settings;
+    const layered = this.#layered;
+    return balancerOf({ policy: this.#policy, seed: this.#seed, layered, panicBelow, zone: choice.zone });
+  }
+
+  /** The fuses and the warming ring no more. */
+  end(): void {
+    this.#fuses?.end();
+    this.#warmer?.cancel();
   }
 
   closeIdleConnections(): void {
@@ -160,17 +204,36 @@ export class LiveFleet {
     this.#live.forEach((live, index) => {
       live.index = index;
     });
-    const fleet: Fleet = {
+    const { choice } = this.#settings;
+    const configured = {
       version: this.#version,
       endpoints: this.#live.map((live) => live.endpoint),
       healthy: this.#live.map((live) => live.healthy),
     };
+    const since = this.#live.map((live) => live.fitSince);
+    const { fleet, again } = viewOf(configured, since, this.#clock.now(), choice);
+    if (choice.subset !== undefined) {
+      this.#live.forEach((live, index) => {
+        live.member = live.endpoint.weight === 0 || (fleet.endpoints[index]?.weight ?? 0) > 0;
+      });
+    }
+    this.#warmer?.cancel();
+    this.#warmer = again === undefined ? undefined : this.#clock.alarm(again, () => this.#rebuild());
     this.#balancer.rebuild(fleet);
     assert(new Set(fleet.endpoints.map((endpoint) => endpoint.id)).size === fleet.endpoints.length, 'ids are unique');
   }
 }
 
 const plainRequest: PickRequest = {};
+/** Used again and again: a pick does not keep it. */
+const keyedRequest = { hash: 0 };
+
+function requestOf(tried: readonly LiveEndpoint[], hash: number | undefined): PickRequest {
+  if (hash === undefined) return { tried: indicesOf(tried) };
+  if (tried.length > 0) return { hash, tried: indicesOf(tried) };
+  keyedRequest.hash = hash;
+  return keyedRequest;
+}
 
 function indicesOf(tried: readonly LiveEndpoint[]): readonly number[] {
   return tried.map((live) => live.index).filter((index) => index !== retired);

@@ -75,6 +75,9 @@ const endpointFamilies: readonly EndpointFamily[] = [
   simple('ejected', 'gauge', '1: taken out for what it answered.', (live) => (live.ejected ? 1 : 0)),
   simple('ejections_total', 'counter', 'Times it was taken out.', (live) => live.ejections),
   simple('spared_total', 'counter', 'Times it was not, because too many others were out.', (live) => live.spared),
+  simple('breaker_open', 'gauge', '1: its breaker is open, or a trial is out.', (live) => (live.tripped ? 1 : 0)),
+  simple('trips_total', 'counter', 'Times that its breaker opened.', (live) => live.trips),
+  simple('trials_total', 'counter', 'Requests sent to find out whether it may close.', (live) => live.trials),
   simple('connections', 'gauge', 'Connections to the endpoint.', (live) => live.connections),
   simple('idle_connections', 'gauge', 'Of them, those that wait in the pool.', (live) => live.pool.size),
   {

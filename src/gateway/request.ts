@@ -33,6 +33,7 @@ import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { type BodyFraming, writeInformation, writeRequestHead, writeResponseHead } from './heads.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
+import { keyOf } from './request-key.ts';
 import { timeGiven, TimeLeftLines } from './time-left.ts';
 import { Timeout } from './timeouts.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
@@ -80,6 +81,8 @@ export class Exchange {
   #timeLeft: TimeLeftLines | undefined;
   #upstream: UpstreamConnection | undefined;
   readonly #tried: LiveEndpoint[] = [];
+  /** What the request sticks to, where that is configured. */
+  #hash: number | undefined;
   #attemptedAt: Instant;
   /** What was, or will be, sent to the endpoint. While `#replayable`, all of it from the first byte on. */
   #sent: GrowingBytes | undefined;
@@ -136,6 +139,8 @@ export class Exchange {
     const refusal = this.#refusal(head, now);
     if (refusal !== undefined) return this.#answerLocally(refusal, now);
 
+    const { hashOn } = config.choice;
+    if (hashOn.length > 0) this.#hash = keyOf(head, this.client.address, hashOn);
     const sent = this.#plane.borrowBytes();
     this.#sent = sent;
     this.#replayable = true;
@@ -159,7 +164,7 @@ export class Exchange {
   // ── 2 pick, connect ───────────────────────────────────────────────────────────────────────────────────────────────
 
   #attempt(now: Instant): void {
-    const endpoint = this.#plane.fleet.pick(this.#tried, now);
+    const endpoint = this.#plane.fleet.pick(this.#tried, this.#hash, now);
     if (endpoint === undefined) return this.#answerLocally(waysOut.noHealthyEndpoint, now);
     this.attempts += 1;
     this.endpoint = endpoint;
@@ -484,7 +489,7 @@ export class Exchange {
     assert(this.endpoint !== undefined, 'an attempt has an endpoint');
     this.#outcome.ok = end !== 'failed';
     this.#outcome.latency = ns(now - this.#attemptedAt);
-    this.#plane.fleet.finished(this.endpoint, this.#outcome, now);
+    this.#plane.fleet.finished(this.endpoint, this.#outcome, end !== 'broken-off', now);
     if (end !== 'broken-off') this.#plane.outliers?.observe(this.endpoint, this.#outcome, now);
   }
 
@@ -543,6 +548,7 @@ export class Exchange {
     this.answerBytes = 0;
     this.firstByteAfter = undefined;
     this.#tried.length = 0;
+    this.#hash = undefined;
     this.#flushed = 0;
     this.#replayable = false;
     this.#repeatable = false;

@@ -110,6 +110,7 @@ class Gateway implements RunningGateway {
   async close(): Promise<void> {
     this.#health?.end();
     this.#plane.outliers?.end();
+    this.#plane.fleet.end();
     await this.#stopListening();
     for (const client of this.#plane.clients) client.destroy();
     this.#plane.fleet.closeIdleConnections();

@@ -24,6 +24,7 @@ class HandClock {
     },
     connect: () => assert.fail('no sockets here'),
     listen: () => assert.fail('no sockets here'),
+    secure: () => assert.fail('no sockets here'),
     close: async () => {},
   };
 

@@ -10,7 +10,11 @@
 
 import { assert, type Dice, type Instant, start } from '../../base.ts';
 import type { Balancer, Fleet, PickOutcome, PickRequest } from './balancer.ts';
+import { combine, unit } from './hash.ts';
 import { InFlight } from './in-flight.ts';
+
+/** So that the place on a ring and the part are drawn independently. */
+const partSeed = 0x9a27;
 
 export interface Layer {
   /** Who belongs to it and may be picked, by index into the fleet. */
@@ -36,7 +40,7 @@ export class Layered {
   pick(request: PickRequest, now: Instant): number | undefined {
     this.#latest = now;
     if (this.#total === 0) return undefined;
-    const drawn = this.#draw();
+    const drawn = this.#draw(request.hash);
     const endpoint = this.#balancers[drawn]?.pick(request, now);
     if (endpoint !== undefined && request.tried?.includes(endpoint) !== true) return endpoint;
     return this.#elsewhere(request, now, drawn) ?? endpoint;
@@ -82,8 +86,9 @@ export class Layered {
     });
   }
 
-  #draw(): number {
-    let ticket = this.#dice.next() * this.#total;
+  /** A request with a key is drawn by its key: the same key finds the same part, and there the same endpoint. */
+  #draw(hash: number | undefined): number {
+    let ticket = (hash === undefined ? this.#dice.next() : unit(combine(hash, partSeed))) * this.#total;
     for (let layer = 0; layer < this.#shares.length; layer++) {
       ticket -= this.#shares[layer] ?? 0;
       if (ticket < 0) return layer;

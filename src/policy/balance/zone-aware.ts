@@ -125,7 +125,9 @@ export class ZoneAware implements Balancer {
     this.#active = fleet.endpoints.length >= fleetMin && weightHere > 0 && weightHere < weightEverywhere;
     const target = localShare(weightHere, weightEverywhere, this.#options.demandHere ?? 1 / Math.max(1, zones));
     // What is gone cannot be left slowly: without anybody here, all leave at once, and come back slowly.
-    if (this.#share === undefined || weightHere === 0) this.#share = new SlewedShare(target, slew, now);
+    // A fleet that begins, or begins again, begins with what is right for it.
+    if (weightEverywhere === 0) this.#share = undefined;
+    else if (this.#share === undefined || weightHere === 0) this.#share = new SlewedShare(target, slew, now);
     else this.#share.aim(target, now);
     const healthy = fleet.healthy;
     this.#layered.rebuild(fleet, [

@@ -7,6 +7,12 @@
 //        └──────┘ ◄─────────────── └──────┘
 //              rise successes in a row
 //
+// The questions between may be put at another pace: `intervalEdge` while a change of mind is under way, `intervalDown` while it is
+// down (HAProxy's fastinter and downinter; Envoy has four of them).
+//
+//   interval     interval     edge  edge       down         down     edge
+//   ├── ✓ ──────────── ✗ ──────✗─────✗ fell ────────── ✗ ────────── ✓ ────✓ rose
+//
 // The first question falls at a random point of the interval and every next one is moved a little by chance: gateways that
 // started together would otherwise ask together, and N gateways ask N times as often as one.
 //
@@ -15,7 +21,7 @@
 //
 // The machine performs nothing. It says when it wants to be asked (`next`), and is told what came of it.
 
-import { after, assert, type Dice, type Duration, type Instant, ns } from '../../base.ts';
+import { after, assert, type Dice, type Duration, type Instant, instantAt, ns } from '../../base.ts';
 
 export interface ActiveCheckSettings {
   /** From the beginning of one question to the beginning of the next. */
@@ -25,6 +31,10 @@ export interface ActiveCheckSettings {
   readonly rise: number;
   /** Share of the interval by which a question may move, either way; 0.1 by default. */
   readonly jitter?: number;
+  /** Instead of `interval` while the endpoint is down: there is no hurry, or there is. */
+  readonly intervalDown?: Duration;
+  /** Instead of either while answers speak against the present state: a doubt is settled quickly. */
+  readonly intervalEdge?: Duration;
   /** What an endpoint is until it has been asked; `up` by default, so that a fleet serves from its first second. */
   readonly initially?: 'up' | 'down';
 }
@@ -38,6 +48,7 @@ export class ActiveCheck {
   /** Answers in a row that speak against the present state. */
   #against = 0;
   #next: Instant;
+  #askedAt: Instant;
   #asking = false;
 
   constructor(settings: ActiveCheckSettings, dice: Dice, now: Instant) {
@@ -47,6 +58,7 @@ export class ActiveCheck {
     this.#dice = dice;
     this.#healthy = (settings.initially ?? 'up') === 'up';
     this.#next = after(now, ns(dice.next() * settings.interval));
+    this.#askedAt = now;
   }
 
   get healthy(): boolean {
@@ -62,9 +74,7 @@ export class ActiveCheck {
   asked(now: Instant): Instant {
     assert(!this.#asking, 'one question at a time');
     this.#asking = true;
-    const jitter = this.#settings.jitter ?? 0.1;
-    const moved = 1 + jitter * (2 * this.#dice.next() - 1);
-    this.#next = after(now, ns(this.#settings.interval * moved));
+    this.#askedAt = now;
     return after(now, this.#settings.timeout);
   }
 
@@ -72,8 +82,15 @@ export class ActiveCheck {
   observe(passed: boolean, now: Instant): HealthChange {
     assert(this.#asking, 'an answer follows a question');
     this.#asking = false;
+    const change = this.#judge(passed);
+    const jitter = this.#settings.jitter ?? 0.1;
+    const moved = 1 + jitter * (2 * this.#dice.next() - 1);
     // An answer that took longer than the interval is followed by the next question at once, not by several.
-    if (this.#next < now) this.#next = now;
+    this.#next = instantAt(Math.max(now, after(this.#askedAt, ns(this.#interval * moved))));
+    return change;
+  }
+
+  #judge(passed: boolean): HealthChange {
     if (passed === this.#healthy) {
       this.#against = 0;
       return 'same';
@@ -83,5 +100,11 @@ export class ActiveCheck {
     this.#healthy = passed;
     this.#against = 0;
     return passed ? 'rose' : 'fell';
+  }
+
+  get #interval(): Duration {
+    const { interval, intervalDown, intervalEdge } = this.#settings;
+    if (this.#against > 0 && intervalEdge !== undefined) return intervalEdge;
+    return this.#healthy ? interval : (intervalDown ?? interval);
   }
 }

@@ -107,6 +107,13 @@ export class Breaker {
     }
   }
 
+  /** The trial was broken off on our side: it proves nothing, and the next request is one. Says whether there was a trial. */
+  abandoned(now: Instant): boolean {
+    if (this.#phase.kind !== 'trying') return false;
+    this.#phase = { kind: 'open', until: now };
+    return true;
+  }
+
   #count(ok: boolean, now: Instant): BreakerState | undefined {
     this.#requests.add(1, now);
     if (ok) {
