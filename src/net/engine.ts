@@ -9,6 +9,7 @@
 //   - `now` is what the clock said when this turn of the loop began.
 
 import type { Duration, Instant } from '../base.ts';
+import type { ServerTls } from './server-tls.ts';
 
 export interface Engine {
   readonly name: 'node' | 'uring';
@@ -17,6 +18,9 @@ export interface Engine {
   connect(target: Target, handler: SocketHandler): Socket;
   /** Resolves when the socket listens. Rejects with a `NetError`. */
   listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener>;
+  /** Goes on with an open socket as the server's side of TLS. `first` was read from it already. What is returned handles the
+   * socket from now on; `accept` is called when the handshake is done, with a socket for what is spoken inside. */
+  secure(socket: Socket, first: Uint8Array, tls: ServerTls, accept: (socket: Socket) => SocketHandler): SocketHandler;
   /** Calls back once, not before `at`, within a millisecond or so after it. */
   alarm(at: Instant, ring: (now: Instant) => void): Alarm;
   /** Ends everything at once: sockets, listeners, alarms. */
@@ -45,7 +49,10 @@ export interface ListenAt {
   readonly port: number;
   readonly backlog?: number;
   readonly reusePort?: boolean;
-  readonly tls?: { readonly cert: string; readonly key: string; readonly alpn?: readonly string[] };
+  readonly tls?: ServerTls;
+  /** A socket that is bound already, and perhaps listens: inherited from another process. Host and port are its own then. The
+   * engine owns it from now on. */
+  readonly fd?: number;
 }
 
 export interface Socket {
@@ -116,6 +123,8 @@ export type NetErrorKind =
 export interface Listener {
   readonly port: number;
   readonly host: string;
+  /** The descriptor, to be handed to another process; undefined where there is none. */
+  readonly fd: number | undefined;
   /** Stops accepting; sockets already accepted go on. */
   close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import tls from 'node:tls';
 import { conformance } from './testing/conformance.ts';
 import type { Engine, Listener, NetError, TlsFacts, TlsTarget } from './engine.ts';
 import { nodeEngine } from './node-engine.ts';
+import { ServerTls } from './server-tls.ts';
 import { testCertificate, testKey } from './test-certificate.ts';
 
 conformance('node', () => nodeEngine());
@@ -79,8 +80,8 @@ test('TLS to a server that does not speak it is a tls error', async () => {
 
 async function withServer(body: (engine: Engine, listener: Listener) => Promise<void>): Promise<void> {
   const engine = nodeEngine();
-  const tlsOptions = { key: testKey, cert: testCertificate, alpn: ['http/1.1'] };
-  const listener = await engine.listen({ host, port: 0, tls: tlsOptions }, () => ({
+  const serving = new ServerTls({ certificates: [{ key: testKey, cert: testCertificate }], alpn: ['http/1.1'] });
+  const listener = await engine.listen({ host, port: 0, tls: serving }, () => ({
     onData: (socket, bytes) => void socket.write(bytes),
     onClose: () => {},
   }));

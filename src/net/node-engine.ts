@@ -11,6 +11,8 @@ import { Alarms } from './alarms.ts';
 import type { Alarm, Engine, Listener, ListenAt, NetError, Socket, SocketHandler, Target, TlsFacts } from './engine.ts';
 import { netError } from './errors.ts';
 import { LentViews } from './lent-views.ts';
+import type { ServerTls } from './server-tls.ts';
+import { streamOf } from './socket-stream.ts';
 
 export interface NodeEngineOptions {
   /** Default: this thread's monotonic clock, counted from the start of the thread. */
@@ -44,6 +46,8 @@ class NodeEngine implements Engine {
   readonly sockets: Set<NodeSocket> = new Set();
   readonly #alarms = new Alarms();
   readonly #listeners = new Set<net.Server>();
+  /** Accepted for TLS, whether or not the handshake is done. */
+  readonly #handshaking = new Set<net.Socket>();
   /** TLS sessions by target, to resume: the newest one wins. */
   readonly #sessions = new Map<string, Buffer>();
   #timeout: NodeJS.Timeout | undefined;
@@ -106,14 +110,12 @@ class NodeEngine implements Engine {
       };
       server.once('error', failed);
       this.#listeners.add(server);
+      const backlog = at.backlog ?? defaultBacklog;
+      const { host, port, reusePort = false } = at;
       server.listen(
-        {
-          host: at.host,
-          port: at.port,
-          backlog: at.backlog ?? defaultBacklog,
-          exclusive: true,
-          reusePort: at.reusePort === true,
-        },
+        at.fd === undefined
+          ? { host, port, backlog, exclusive: true, reusePort }
+          : { fd: at.fd, backlog, exclusive: true },
         () => {
           server.off('error', failed);
           // An accept that fails later (no more files) is the kernel's backlog to keep: the peer waits.
@@ -122,6 +124,28 @@ class NodeEngine implements Engine {
         },
       );
     });
+  }
+
+  secure(
+    under: Socket,
+    first: Uint8Array,
+    serving: ServerTls,
+    accept: (socket: Socket) => SocketHandler,
+  ): SocketHandler {
+    const { stream, handler } = streamOf(under, first);
+    const inner = new tls.TLSSocket(stream, {
+      isServer: true,
+      secureContext: serving.firstContext,
+      ...serverOptions(serving),
+    });
+    const patience = setTimeout(() => inner.destroy(), serving.handshakeTimeoutMs);
+    inner.on('error', () => {});
+    inner.on('close', () => clearTimeout(patience));
+    inner.once('secure', () => {
+      clearTimeout(patience);
+      this.#acceptSecure(inner, accept);
+    });
+    return handler;
   }
 
   alarm(at: Instant, ring: (now: Instant) => void): Alarm {
@@ -137,6 +161,7 @@ class NodeEngine implements Engine {
     for (const server of this.#listeners) server.close();
     this.#listeners.clear();
     for (const socket of this.sockets) socket.destroy();
+    for (const raw of this.#handshaking) raw.destroy();
     while (this.sockets.size > 0) await nextTurn();
     this.turn.close();
   }
@@ -170,31 +195,45 @@ class NodeEngine implements Engine {
     });
   }
 
-  #tlsServer(options: NonNullable<ListenAt['tls']>, accept: (socket: Socket) => SocketHandler): net.Server {
-    return tls.createServer(
+  #tlsServer(serving: ServerTls, accept: (socket: Socket) => SocketHandler): net.Server {
+    const server = tls.createServer(
       {
-        cert: options.cert,
-        key: options.key,
         allowHalfOpen: true,
         noDelay: true,
         highWaterMark: this.highWaterMark,
-        ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
+        handshakeTimeout: serving.handshakeTimeoutMs,
+        ...serving.firstOptions,
+        ...serverOptions(serving),
       },
-      (inner) => {
-        const socket = new NodeSocket(this, ignorant, 'open');
-        socket.attach(inner, undefined);
-        socket.handler = accept(socket);
-        inner.on('data', socket.received);
-      },
+      (inner) => this.#acceptSecure(inner, accept),
     );
+    if (serving.connectionsMax !== undefined) server.maxConnections = serving.connectionsMax;
+    const stopWatching = serving.watch(() => server.setSecureContext(serving.firstOptions));
+    server.once('close', stopWatching);
+    // Without this a client that fails or dawdles at the handshake would keep its socket.
+    server.on('tlsClientError', (_error, inner) => inner.destroy());
+    server.on('connection', (raw: net.Socket) => {
+      this.#handshaking.add(raw);
+      raw.once('close', () => this.#handshaking.delete(raw));
+    });
+    return server;
+  }
+
+  #acceptSecure(inner: tls.TLSSocket, accept: (socket: Socket) => SocketHandler): void {
+    const socket = new NodeSocket(this, ignorant, 'open');
+    socket.attach(inner, undefined);
+    socket.handler = accept(socket);
+    inner.on('data', socket.received);
   }
 
   #listener(server: net.Server): Listener {
     const address = server.address();
     assert(address !== null && typeof address === 'object', 'a TCP server has an address');
+    const fd: unknown = Reflect.get(Object(Reflect.get(server, '_handle')), 'fd');
     return {
       port: address.port,
       host: address.address,
+      fd: typeof fd === 'number' && fd >= 0 ? fd : undefined,
       close: async () => {
         this.#listeners.delete(server);
         server.close();
@@ -519,6 +558,17 @@ class Batch {
     this.#owed = [];
     for (const socket of owed) socket.drained();
   }
+}
+
+/** How the server's side of a handshake chooses. */
+function serverOptions(serving: ServerTls) {
+  const { alpn } = serving;
+  const SNICallback = (name: string, done: (error: Error | null, context: tls.SecureContext) => void): void =>
+    done(null, serving.contextFor(name));
+  if (alpn === undefined) return { SNICallback };
+  const ALPNCallback = ({ protocols }: { protocols: string[] }): string | undefined =>
+    serving.alpn?.find((ours) => protocols.includes(ours));
+  return { SNICallback, ALPNCallback };
 }
 
 /** SNI carries names only; an address is left out, as RFC 6066 section 3 asks. */

@@ -43,6 +43,10 @@ export class ImaginedEngine implements Engine {
     return Promise.reject(new Error('nobody listens on an imagined engine'));
   }
 
+  secure(): SocketHandler {
+    throw new Error('nobody speaks TLS on an imagined engine');
+  }
+
   alarm(at: Instant, ring: (now: Instant) => void): Alarm {
     const lateness = this.#options.alarmLateness?.(at) ?? ns(0);
     const happening = this.at(after(at, lateness), () => ring(this.#now));

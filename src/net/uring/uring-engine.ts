@@ -29,6 +29,7 @@ import { assert, type Instant, instantAt } from '../../base.ts';
 import { Alarms } from '../alarms.ts';
 import type { Alarm, Engine, Listener, ListenAt, Socket, SocketHandler, Target } from '../engine.ts';
 import { nodeEngine } from '../node-engine.ts';
+import type { ServerTls } from '../server-tls.ts';
 import { Doorbell } from './doorbell.ts';
 import { type Home, noBuffers } from './home.ts';
 import { type Foreign, reachLibc } from './libc.ts';
@@ -162,6 +163,10 @@ class UringEngine implements Engine, Home {
     this.soon();
     this.#keepAwake();
     return listener;
+  }
+
+  secure(socket: Socket, first: Uint8Array, tls: ServerTls, accept: (socket: Socket) => SocketHandler): SocketHandler {
+    return this.#tls().secure(socket, first, tls, accept);
   }
 
   alarm(at: Instant, ring: (now: Instant) => void): Alarm {

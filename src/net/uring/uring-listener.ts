@@ -17,6 +17,10 @@ const acceptAgainAfter = ms(50);
 /** Binds and listens at a numeric address; returns the descriptor. */
 export function listenAt(foreign: Foreign, at: ListenAt, address: string): number | NetError {
   const { libc } = foreign;
+  if (at.fd !== undefined) {
+    const listens = libc.listen(at.fd, at.backlog ?? defaultBacklog) === 0;
+    return listens ? at.fd : failure(`listen on descriptor ${at.fd}`, foreign.errno());
+  }
   const local = socketAddress(libc, { address, port: at.port });
   // SOCK_STREAM | SOCK_CLOEXEC
   const fd = libc.socket(familyOf(address), 0x80001, 0);
