@@ -48,7 +48,10 @@ const replicaLabels =
     ' ',
   );
 /** Labels that name one of several processes or threads which share a socket. */
-const processLabels = 'worker worker_id wid pid process thread proc'.split(' ');
+const processLabels = 'worker worker_id wid pid process thread proc child'.split(' ');
+/** Labels that tell apart what is no replica: times, outcomes, kinds of request, parts of a distribution. */
+const otherLabels =
+  /^(?:row|le|quantile|percentile|code|status\w*|class|state|method|verb|path|route|uri|url_path|operation|op|rpc|grpc_\w+|zone|az|region|availability_zone|version|image|phase|stage|step|test|run|mode|time|at|ts|minute|second|day|bucket|cpu|core|device|interface|reason|type|kind|error\w*|result|outcome|metric|measure|setting|parameter|rule|client|caller|user|connection|conn|socket|cluster|service|namespace|container|job|priority|algo\w*|policy|role|format|level)$/i;
 /** Labels that name what replicas belong to. */
 const ownerLabels =
   'proxy envoy_cluster_name cluster_name upstream upstream_name backend_name service destination_service app job deployment'.split(
@@ -146,7 +149,14 @@ function fleetsOfSamples(samples: readonly SampleFact[], dossier: Dossier): Flee
         member.facts.unshift({ measure: 'meanSeconds', metric: 'sum by count', value, origin });
     }
   }
-  return joined([...drafts.values()]).map((draft) => finished(draft, dossier));
+  // Who is at the other end of a list of sockets may be anybody: a fleet only where something else was counted of the same.
+  return joined([...drafts.values()])
+    .filter(
+      (draft) =>
+        draft.by !== 'peer' ||
+        [...draft.members.values()].some(({ facts }) => facts.some(({ metric }) => metric !== 'sockets_to_peer')),
+    )
+    .map((draft) => finished(draft, dossier));
 }
 
 /** `…_sum` and `…_count` are a mean together, and the count alone the number of requests. */
@@ -197,7 +207,16 @@ function labelThatTellsApart(own: readonly Measured[]): string | undefined {
     const values = new Set(own.flatMap((one) => one.labels[label] ?? []));
     if (values.size >= 2) return label;
   }
-  return undefined;
+  return rowsName(own);
+}
+
+/** Where no label is known, it is the only one that by itself has another value in every sample, as the first column of a table has. */
+function rowsName(own: readonly Measured[]): string | undefined {
+  if (own.length < 2) return undefined;
+  const candidates = Object.keys(own[0]?.labels ?? {}).filter(
+    (label) => !otherLabels.test(label) && new Set(own.map((one) => one.labels[label])).size === own.length,
+  );
+  return candidates.length === 1 ? candidates[0] : undefined;
 }
 
 function ownerOf(labels: Readonly<Record<string, string>>, by: string, id: string): string {

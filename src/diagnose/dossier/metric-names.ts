@@ -49,7 +49,7 @@ const meanings: readonly Meaning[] = [
   { measure: 'bytes', yes: /(?:^|_)(?:bytes(?:_\w+)?|bin|bout|tx|rx)(?:_total)?$/ },
   {
     measure: 'meanSeconds',
-    yes: /(?:^|_)(?:(?:mean|avg|average)_(?:ms|millis|milliseconds)|(?:duration|latency|time|response_time|rt)_(?:ms|milliseconds)(?:_(?:mean|avg))?|(?:mean|avg)_(?:latency|time|duration)_ms|latency_ms|mean_ms|rtime)$/,
+    yes: /(?:^|_)(?:(?:mean|avg|average|p50|median|med)(?:_\w+)?_(?:ms|millis|milliseconds)|(?:duration|latency|time|response_time|rt)_(?:ms|milliseconds)(?:_(?:mean|avg))?|(?:mean|avg)_(?:latency|time|duration)_ms|latency_ms|mean_ms|rtime)$/,
     scale: 1e-3,
   },
   {
@@ -68,7 +68,7 @@ const meanings: readonly Meaning[] = [
   },
   {
     measure: 'connections',
-    yes: /(?:^|_)(?:connections?|conns?|cx|scur|established|sockets|sessions|channels)(?:_(?:open|opened|active|established|current|total|accepted))?$|(?:open|active|current|established)_(?:connections|sessions|conns|cx)$|cx_active$|current_sessions$/,
+    yes: /(?:^|_)(?:connections?|conns?|cx|scur|established|sockets|sessions|channels)(?:_(?:open|opened|active|established|current|total|accepted))?$|(?:open|active|current|established)_(?:connections|sessions|conns|cx)$|cx_active$|current_sessions$|^sockets_to_peer$/,
     no: /fail|idle|destroy|overflow/,
   },
   {

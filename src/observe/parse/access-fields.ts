@@ -57,8 +57,8 @@ const spellings: Readonly<Record<AccessField, string>> = {
   attempts: 'attempt attempts tries attemptcount upstreamrequestattemptcount xenvoyattemptcount trycount',
   retries: 'retries retryattempts retrycount retry',
   replica:
-    'upstreamhost upstreamaddr upstreamaddress upstream up ua backendaddr target targetip backend replica endpoint ' +
-    'serviceaddr instance pod podname podip server serveraddr serverip peer node upstreampeer chosen dest destination',
+    'upstreamhost upstreamaddr upstreamaddress upstream up ua backendaddr backendhost backendip target targetip targethost targetaddr backend replica endpoint ' +
+    'serviceaddr serviceurl upstreamurl backendurl instance pod podname podip server serveraddr serverip peer node upstreampeer chosen dest destination',
   client:
     'client clientip remoteaddr remoteip downstreamremoteaddress xforwardedfor xff clienthost clientaddr sourceip src ' +
     'source remote ip userip caller from remotehost peerip clientaddress requestremoteip requestclientip',

@@ -33,8 +33,11 @@ export class AccessRows {
         durations.set(key, [...(durations.get(key) ?? []), number]);
       }
     }
-    for (const [key, values] of durations) this.#units.set(key, unitOf(values));
     this.program = programOf(keys);
+    for (const [key, values] of durations) {
+      // Traefik counts all its durations in nanoseconds, short ones too.
+      this.#units.set(key, this.program === 'traefik' ? 1e-9 : unitOf(values));
+    }
     const fields = new Set([...keys].map((key) => this.#meaning(key)?.field));
     this.timesAreStarts =
       fields.has('start') || this.program === 'envoy' ? true : this.program === 'nginx' ? false : undefined;

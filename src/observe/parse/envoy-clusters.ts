@@ -24,7 +24,7 @@ export const envoyClusters: WholeFormat = {
     if (/^\s*\{\s*"cluster_statuses"\s*:/.test(head)) return 1;
     return (
       shareOfLines(head, (text) => /^.+::(?:.+::)?\w+::[^:]*$/.test(text)) *
-      (/::cx_active::|::max_connections::/.test(head) ? 1 : 0.3)
+      (/::(?:cx_active|rq_total|health_flags|max_connections)::/.test(head) ? 1 : 0.3)
     );
   },
   read(text, sink) {

@@ -214,7 +214,7 @@ class PlainReader {
   /** A map of addresses to weights. */
   #isEndpoints(tree: MapTree, path: string): boolean {
     const names = [...tree.entries.keys()];
-    const listed = /(?:^|\.)(?:nodes|endpoints|servers|backends|upstreams|targets|hosts|members)$/.test(path);
+    const listed = hostsPath.test(path);
     if (names.length === 0 || !listed || !names.every((name) => isAddress(name))) return false;
     this.#endpoints(names, path, tree);
     return true;
@@ -251,6 +251,7 @@ class PlainReader {
       this.#registry(tree, addresses, path);
       return;
     }
+    this.#namedHosts(tree, path);
     for (const [index, item] of tree.items.entries()) {
       if (item.kind === 'map') this.#row(item, path, index);
       else if (item.kind === 'list') this.#list(item, `${path}.${index}`);
@@ -258,11 +259,22 @@ class PlainReader {
     }
   }
 
+  /** Hosts that have names instead of addresses, where something is said of their health. */
+  #namedHosts(tree: ListTree, path: string): void {
+    const names = tree.items.map((item) => textAt(item, 'name') ?? textAt(item, 'id'));
+    if (!hostsPath.test(path) || names.length < 2 || names.some((name) => name === undefined)) return;
+    if (tree.items.every((item) => stateOf(item) === undefined)) return;
+    this.#registry(
+      tree,
+      names.filter((name) => name !== undefined),
+      path,
+    );
+  }
+
   #registry(tree: ListTree, addresses: readonly string[], path: string): void {
     this.#endpoints(addresses, path, tree);
     for (const [index, item] of tree.items.entries()) {
-      const state = textAt(item, 'status') ?? textAt(item, 'state') ?? textAt(item, 'health');
-      const health = state === undefined ? undefined : healthOf(state);
+      const health = stateOf(item);
       if (health === undefined) continue;
       const labels = { endpoint: addresses[index] ?? '', ...(path === '' ? {} : { service: path }) };
       this.#sink.sample('endpoint_healthy', labels, health, { type: 'gauge', line: item.line });
@@ -291,6 +303,17 @@ class PlainReader {
 function programOf(tree: Tree): string {
   const runtime = [...mapsIn(tree)].map((map) => textAt(map, 'runtime')).find((text) => text !== undefined);
   return /^([a-z]+)/i.exec(runtime ?? '')?.[1]?.toLowerCase() ?? 'file';
+}
+
+const hostsPath = /(?:^|\.)(?:nodes|endpoints|servers|backends|upstreams|targets|hosts|members|instances|replicas)$/;
+
+/** 1 or 0 when a word or a truth value says how a host is. */
+function stateOf(item: Tree): 0 | 1 | undefined {
+  for (const key of ['health', 'healthy', 'status', 'state', 'up', 'alive']) {
+    const text = textAt(item, key);
+    if (text !== undefined) return text === 'false' ? 0 : healthOf(text);
+  }
+  return undefined;
 }
 
 function addressOf(item: Tree): string | undefined {

@@ -92,10 +92,27 @@ function readRows(names: readonly string[], rows: readonly Row[], sink: Sink): v
   const numeric = names.map((_, index) => index !== time && rows.every((row) => isNumberOrEmpty(cell(row, index))));
   const labelled = labelColumns(names, rows, numeric, time);
   const columns = names.flatMap((_, index) => (numeric[index] === true && !labelled.includes(index) ? [index] : []));
+  readSharedWords(names, rows, labelled, sink);
   const labelsOf = (row: Row): Record<string, string> =>
     Object.fromEntries(labelled.map((index) => [names[index] ?? '', cell(row, index)]));
   if (time === -1) writeSamples(names, rows, columns, labelled, labelsOf, sink);
   else writeSeries(names, rows, columns, time, labelsOf, sink);
+}
+
+/** A word that stands in every row may be a setting of all of them: `policy` is `least_request`. */
+function readSharedWords(
+  names: readonly string[],
+  rows: readonly Row[],
+  labelled: readonly number[],
+  sink: Sink,
+): void {
+  for (const index of labelled) {
+    const word = rows[0]?.cells[index] ?? '';
+    if (rows.length < 2 || rows.some((row) => row.cells[index] !== word)) continue;
+    const setting = settingOf(names[index] ?? '', word, 'program');
+    if (setting !== undefined)
+      sink.setting({ program: 'file', scope: wordsOf(sink.file), ...setting, line: rows[0]?.line });
+  }
 }
 
 /** Words are labels, and so are whole numbers that only name a row, each another. */
@@ -105,7 +122,8 @@ function labelColumns(
   numeric: readonly boolean[],
   time: number,
 ): number[] {
-  const identifies = /^(?:pid|tid|id|worker|cpu|core|port|conn|connection|thread|shard|partition|user|vu)(?:_?id)?$/i;
+  const identifies =
+    /^(?:pid|tid|id|worker|cpu|core|port|conn|connection|thread|shard|partition|user|vu|child|process)(?:_?id)?$/i;
   return names.flatMap((name, index) => {
     if (index === time) return [];
     if (numeric[index] !== true) return [index];

@@ -38,14 +38,14 @@ export const connectionPinning: DossierTheory = {
       claims: [
         claim('Requests are spread unevenly over the replicas.', {
           bearing: 'necessary',
-          predicted: 'the busiest has at least twice its share',
+          predicted: 'the busiest has at least twice its share, or a fit one less than a fifth of its',
           refutes: 'an even spread',
           seen:
             shared === undefined
               ? undefined
               : {
                   text: `${shared.hot.id}: ${percent(shared.share)}, ${digits(shared.times)} times its share`,
-                  holds: shared.times >= 1.9,
+                  holds: shared.times >= 1.9 || starved(shared.fleet),
                   origins: shared.fleet.origins,
                 },
           missing: 'requests by replica',
@@ -205,5 +205,13 @@ function perConnection(fleet: Fleet): number[] {
 
 function connectionsUneven(found: Spread | undefined): boolean {
   const spread = found === undefined ? undefined : spreadOf(found.fleet, 'connections');
-  return spread !== undefined && spread.times >= 1.5;
+  return spread !== undefined && (spread.times >= 1.5 || starved(spread.fleet));
+}
+
+/** Of three replicas the busiest cannot have twice its share before the third has nothing: then it is the idle one that tells. */
+function starved(fleet: Fleet): boolean {
+  const fit = fleet.members.filter(({ healthy }) => healthy !== false);
+  const loads = fit.map(({ requests, bytes }) => requests ?? bytes ?? 0);
+  const mean = loads.reduce((sum, load) => sum + load, 0) / Math.max(1, loads.length);
+  return loads.length >= 3 && loads.some((load) => load < mean / 5);
 }
