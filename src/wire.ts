@@ -26,3 +26,11 @@ export * from './wire/http1/events.ts';
 export { FieldNames, notForwarded } from './wire/http1/field-names.ts';
 export { requestReader } from './wire/http1/request-reader.ts';
 export { responseReader } from './wire/http1/response-reader.ts';
+export { addressBytes, addressText } from './wire/proxy-protocol/ip-text.ts';
+export {
+  type ConnectionEnds,
+  encodePreamble,
+  type Preamble,
+  type PreambleVersion,
+  readPreamble,
+} from './wire/proxy-protocol/preamble.ts';
