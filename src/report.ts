@@ -10,6 +10,7 @@ export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome
 export { figureText, type IntervalFigure, intervalsText, type IntervalsView } from './report/intervals-text.ts';
 export { type WhatIfView, whatIfText } from './report/what-if-text.ts';
 export { loadLineText, type LoadLineView } from './report/load-line-text.ts';
+export { resultPage } from './report/page.ts';
 export { recordText } from './report/record-text.ts';
 export { resultMarkdown } from './report/markdown.ts';
 export { objectiveLines, resultText } from './report/text.ts';

@@ -72,6 +72,7 @@ function commands(done: (code: number) => void): Command {
     )
     .option('--json', 'the result as JSON on standard output')
     .option('--markdown', 'the result as a document about the incident')
+    .option('--html', 'the result as one page with pictures, on standard output')
     .action(async (paths: string[], options: object) => {
       const { diagnoseFiles } = await import('./commands/diagnose.ts');
       done(diagnoseFiles(paths, options));
@@ -132,6 +133,7 @@ function commands(done: (code: number) => void): Command {
     .argument('<record>', 'a record.jsonl or the folder of a run')
     .option('--json', 'as JSON on standard output')
     .option('--svg', 'a picture of what was in flight, as SVG on standard output')
+    .option('--html', 'a page with pictures, the audit and all numbers, on standard output')
     .action(async (path: string, options: object) => {
       const { show } = await import('./commands/show.ts');
       done(show(path, options));

@@ -32,6 +32,11 @@ export function percent(value: number): string {
     : `${minus(hundredths.toFixed(1))} %`;
 }
 
+/** With its sign: `+12.0 %`, `−0.8 %`. */
+export function signedPercent(value: number): string {
+  return value > 0 ? `+${percent(value)}` : percent(value);
+}
+
 function minus(text: string): string {
   return text === '-0' ? '0' : text.replace('-', '−');
 }

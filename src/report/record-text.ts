@@ -2,7 +2,7 @@
 
 import { type Duration, formatDuration } from '../base.ts';
 import type { PhaseSummary } from '../diagnose.ts';
-import type { ClientFacts, RunRecord } from '../record.ts';
+import type { ClientFacts, HeaderLine, RunRecord } from '../record.ts';
 import type { Paint } from './paint.ts';
 import { wrap } from './table.ts';
 import { ledgerLines, phaseLines } from './text.ts';
@@ -14,21 +14,11 @@ export function recordText(
   paint: Paint,
 ): string[] {
   const { header, topology, end } = record;
-  const machine = header.environment;
-  const parts = [
-    machine.cores === undefined ? undefined : `${machine.cores} cores`,
-    machine.memory_bytes === undefined ? undefined : `${Math.round(machine.memory_bytes / 2 ** 30)} GiB`,
-    machine.os,
-    machine.kernel,
-    machine.node === undefined ? undefined : `Node ${machine.node.replace(/^v/, '')}`,
-    `Plimsoll ${machine.plimsoll}`,
-    ...Object.entries(machine.programs ?? {}).map(([program, version]) => `${program} ${version}`),
-  ].filter((part) => part !== undefined);
   const seed = header.seed === undefined ? '' : `, seed ${header.seed}`;
   const how = end === undefined ? 'cut off' : end.detail === undefined ? end.reason : `${end.reason}: ${end.detail}`;
   return [
     `${paint.strong(header.scenario)}  ${header.world}${seed}, ${header.started_at}, ${how}`,
-    ...wrap(parts.join(', '), Math.min(columns, 140)).map((line) => paint.faint(line)),
+    ...wrap(machineText(header.environment), Math.min(columns, 140)).map((line) => paint.faint(line)),
     '',
     ...topology.services.map((service) => {
       const workers = service.replicas[0]?.workers;
@@ -49,6 +39,20 @@ export function recordText(
     }),
     ...ledgerLines(record, paint),
   ];
+}
+
+/** The machine and the programs of a run in one sentence. */
+export function machineText(machine: HeaderLine['environment']): string {
+  const parts = [
+    machine.cores === undefined ? undefined : `${machine.cores} cores`,
+    machine.memory_bytes === undefined ? undefined : `${Math.round(machine.memory_bytes / 2 ** 30)} GiB`,
+    machine.os,
+    machine.kernel,
+    machine.node === undefined ? undefined : `Node ${machine.node.replace(/^v/, '')}`,
+    `Plimsoll ${machine.plimsoll}`,
+    ...Object.entries(machine.programs ?? {}).map(([program, version]) => `${program} ${version}`),
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
 }
 
 function clientLine(clients: ClientFacts): string {

@@ -2,15 +2,19 @@
 
 import { z } from 'zod';
 import { type Diagnosis, diagnose, diagnoseDossier, dossierRemarks, together } from '../../diagnose.ts';
-import { type Outcome, resultJson, resultMarkdown, resultText } from '../../report.ts';
+import { type Outcome, resultJson, resultMarkdown, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode } from '../exit.ts';
 import { type Evidence, readEvidence } from '../read-evidence.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 
-const flags = z.object({ json: z.boolean().optional(), markdown: z.boolean().optional() });
+const flags = z.object({
+  json: z.boolean().optional(),
+  markdown: z.boolean().optional(),
+  html: z.boolean().optional(),
+});
 
 export function diagnoseFiles(paths: readonly string[], options: object): ExitCode {
-  const { json, markdown } = flags.parse(options);
+  const form = flags.parse(options);
   const evidence = readEvidence(paths);
   for (const remark of evidence.remarks) process.stderr.write(`${remark}\n`);
   for (const remark of evidence.dossier === undefined ? [] : dossierRemarks(evidence.dossier)) {
@@ -25,7 +29,7 @@ export function diagnoseFiles(paths: readonly string[], options: object): ExitCo
     limits: [],
     file: evidence.file,
   };
-  process.stdout.write(`${said(outcome, { json, markdown }).join('\n')}\n`);
+  process.stdout.write(`${said(outcome, form).join('\n')}\n`);
   const { pattern, basis } = diagnosis.verdict;
   const calm = pattern === 'healthy' || pattern === 'undecided' || pattern === 'benign-accept-order';
   return calm && basis !== 'configured' ? exit.ok : exit.fault;
@@ -37,11 +41,9 @@ function diagnosisOf({ record, dossier }: Evidence): Diagnosis {
   return together(seen, read);
 }
 
-function said(
-  outcome: Outcome,
-  { json, markdown }: { json: boolean | undefined; markdown: boolean | undefined },
-): readonly string[] {
+function said(outcome: Outcome, { json, markdown, html }: z.infer<typeof flags>): readonly string[] {
   if (json === true) return [JSON.stringify(resultJson(outcome), undefined, 2)];
   if (markdown === true) return resultMarkdown(outcome);
+  if (html === true) return [resultPage(outcome)];
   return resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout));
 }

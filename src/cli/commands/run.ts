@@ -13,7 +13,7 @@ import { LabError, type LabOptions, startLab } from '../../lab.ts';
 import { nodeEngine } from '../../net.ts';
 import { type Arrangement, type Scenario } from '../../scenario.ts';
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
-import { resultJson, resultText } from '../../report.ts';
+import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
 import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
@@ -134,6 +134,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
     limits: result.limits,
     file: file.path,
   };
+  writeFileSync(join(folder, 'report.html'), resultPage(outcome));
   if (chosen.json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
   return exitCodeOf(scenario, result, stopping.by());

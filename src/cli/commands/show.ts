@@ -3,15 +3,15 @@
 
 import { z } from 'zod';
 import { diagnose } from '../../diagnose.ts';
-import { inFlightChart, recordText } from '../../report.ts';
+import { inFlightChart, recordText, resultPage } from '../../report.ts';
 import { exit, type ExitCode } from '../exit.ts';
 import { readRecordAt } from '../read-evidence.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 
-const flags = z.object({ json: z.boolean().optional(), svg: z.boolean().optional() });
+const flags = z.object({ json: z.boolean().optional(), svg: z.boolean().optional(), html: z.boolean().optional() });
 
 export function show(path: string, options: object): ExitCode {
-  const { json, svg } = flags.parse(options);
+  const { json, svg, html } = flags.parse(options);
   const { record, remarks } = readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   if (svg === true) {
@@ -19,6 +19,9 @@ export function show(path: string, options: object): ExitCode {
     process.stdout.write(
       inFlightChart({ title: `${record.header.scenario}: requests in flight in each replica`, ticks }),
     );
+  } else if (html === true) {
+    const outcome = { record, diagnosis: diagnose(record), objectives: [], limits: [], file: path };
+    process.stdout.write(resultPage(outcome));
   } else if (json === true) process.stdout.write(`${JSON.stringify(record, undefined, 2)}\n`);
   else {
     const { phases } = diagnose(record);

@@ -40,7 +40,7 @@ import type { ReplicaEvidence } from '../phase-evidence.ts';
 import { pileBound, pileOf } from '../pile.ts';
 import { luckMax } from '../slowness.ts';
 import type { Claim, Finding, Missing, Predicted, Theory } from '../theory.ts';
-import { digits, numeral, percent, say, sayRange, wholePercent } from '../wording.ts';
+import { digits, numeral, say, sayRange, signedPercent, wholePercent, percent } from '../wording.ts';
 import { foreseeConvoy } from './convoy-experiments.ts';
 
 /** A smaller difference between replicas is not worth accusing anybody of. */
@@ -101,7 +101,7 @@ const blindChoice: Claim = {
 
 const aboveKnee: Claim = {
   key: 'users ÷ knee',
-  says: `There are at least ${kneeMargin} times as many users as the knee N* = X·(S + Z) holds.`,
+  says: `Not counting who thinks, there are at least ${kneeMargin} times as many users as the workers hold at the knee N* = X·(S + Z).`,
   predicted: { low: kneeMargin, unit: 'times' },
   measure: kneeRatio,
   refutes: 'Fewer users: workers wait for requests, not requests for workers.',
@@ -303,7 +303,7 @@ function arithmetic(evidence: Evidence, hot: string): string[] {
   if (slow !== undefined && workers !== undefined && capacity !== undefined && limit !== undefined) {
     lines.push(
       `capacity of ${hot}: ${workers} workers ÷ ${say(workers / capacity.value, 's')} = ${say(capacity.value, 'requests/s')}`,
-      `fleet in strict turns: ${ids.length} × ${say(capacity.value, 'requests/s')} = ${say(limit.value, 'requests/s')}; measured ${say(pace, 'requests/s')} (${percent(pace / limit.value - 1)})`,
+      `fleet in strict turns: ${ids.length} × ${say(capacity.value, 'requests/s')} = ${say(limit.value, 'requests/s')}; measured ${say(pace, 'requests/s')} (${signedPercent(pace / limit.value - 1)})`,
       `${hot} is slower by ${percent(slow.ratio.value - 1)}, ${slow.z.toFixed(1)} standard errors from equal`,
     );
   }
