@@ -6,7 +6,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import type { Instant } from '../base.ts';
 import type { Exchange } from './request.ts';
-import type { WayOut } from './ways-out.ts';
+import { flagsOf, type WayOut } from './ways-out.ts';
 
 const flushIntervalMs = 100;
 const blockBytes = 64 * 1024;
@@ -47,7 +47,7 @@ export class AccessLog {
       client: exchange.client.address,
       status: exchange.status,
       way: way.name,
-      flag: way.flag,
+      flag: flagsOf(way, exchange.retryRefused),
       endpoint: exchange.endpoint?.endpoint.id ?? null,
       attempts: exchange.attempts,
       request_bytes: exchange.requestBytes,

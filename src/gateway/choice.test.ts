@@ -205,24 +205,24 @@ test('a fuse takes an endpoint out, one live request tries it, and its answer de
 });
 
 test('a trial whose client leaves decides nothing', async () => {
-  let arrived = 0;
+  const seen = { requests: 0 };
   await using one = await rawEndpoint('api-1', (socket) => {
     socket.on('data', () => {
-      arrived += 1;
-      if (arrived <= 2) socket.end('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n');
-      if (arrived >= 4) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      seen.requests += 1;
+      if (seen.requests <= 2) socket.end('HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n');
+      if (seen.requests >= 4) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
   });
   await using two = await httpEndpoint('api-2');
   const breaker = { failures_in_a_row: 2, pause_min_ns: 10e6, pause_max_ns: 10e6, jitter: 0, trial_timeout_ns: 60e9 };
   await using gateway = await stand([one, two], { breaker });
-  while (arrived < 2) await get(gateway.port);
-  while (arrived < 3) {
+  while (seen.requests < 2) await get(gateway.port);
+  while (seen.requests < 3) {
     using talk = await Talk.with(gateway.port);
     talk.say('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await Promise.race([talk.until(/200 OK/), new Promise((resolve) => setTimeout(resolve, 15))]);
   }
-  while (arrived < 4) await get(gateway.port);
+  while (seen.requests < 4) await get(gateway.port);
   for (let count = 0; count < 4; count++) assert.equal((await get(gateway.port)).status, 200);
   const name = 'plimsoll_gateway_endpoint_breaker_open{endpoint="api-1"}';
   assert.equal(sample(gateway.gateway.metrics(), name), 0);

@@ -154,6 +154,8 @@ export class ClientConnection implements SocketHandler {
     if (this.#state === 'closing') return this.destroy();
     this.#seat?.exchange.clientGone(now);
     if (this.#state === 'open') this.closeAfterAnswer(now);
+    // Its place may have gone to somebody who waited.
+    this.#plane.flush();
   }
 
   onDrain(_socket: Socket, now: Instant): void {
@@ -166,6 +168,7 @@ export class ClientConnection implements SocketHandler {
 
   onClose(_socket: Socket, _error: unknown, now: Instant): void {
     this.#ended(now);
+    this.#plane.flush();
   }
 
   // ── when to read ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,9 +6,10 @@
 
 import { type Dice, dice, type Instant } from '../base.ts';
 import type { Engine, Socket } from '../net.ts';
-import { RetryBudget } from '../policy.ts';
+import { Hedge, RetryBudget } from '../policy.ts';
 import { defaultLimits, type Limits } from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
+import { type Admission, admissionOf } from './admission.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { GatewayConfig } from './config.ts';
 import { GrowingBytes } from './growing-bytes.ts';
@@ -18,7 +19,7 @@ import { Outliers } from './outliers.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
 import { Timeouts } from './timeouts.ts';
-import { UpstreamConnection } from './upstream-connection.ts';
+import { type Carried, UpstreamConnection } from './upstream-connection.ts';
 import type { WayOut } from './ways-out.ts';
 
 const borrowedCapacity = 2 * 1024;
@@ -33,7 +34,11 @@ export class DataPlane {
   readonly fleet: LiveFleet;
   readonly outliers: Outliers | undefined;
   readonly timeouts: Timeouts;
-  readonly budget: RetryBudget = new RetryBudget();
+  /** Undefined: retries are bounded for each request only. */
+  readonly budget: RetryBudget | undefined;
+  /** Undefined: nothing but `requestsMax` bounds what is let in. */
+  readonly admission: Admission | undefined;
+  readonly hedge: Hedge | undefined;
   readonly dice: Dice;
   readonly requestLimits: Limits;
   readonly answerLimits: Limits;
@@ -44,6 +49,13 @@ export class DataPlane {
   /** Requests inside. */
   inFlight = 0;
   retries = 0;
+  /** Second requests sent, and those that answered first. */
+  hedges = 0;
+  hedgesWon = 0;
+  /** Failed attempts that would have been repeated but for the limit of one request, or the budget of all. */
+  readonly retriesRefused: { limit: number; budget: number } = { limit: 0, budget: 0 };
+  /** Connections to endpoints, open or being opened. */
+  upstreamConnections = 0;
   /** Client connections that were refused because there were too many. */
   refusedConnections = 0;
   /** Answers by status; those that got none are under 0. */
@@ -67,6 +79,10 @@ export class DataPlane {
     this.log = log;
     this.dice = dice(config.seed, 'gateway');
     this.timeouts = new Timeouts(engine, () => this.flush());
+    const { retryBudget, hedge } = config.admit;
+    this.budget = retryBudget === undefined ? undefined : new RetryBudget(retryBudget);
+    this.hedge = hedge === undefined ? undefined : new Hedge(hedge);
+    this.admission = admissionOf(engine, this.timeouts, config.admit, config.seed);
     this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
     this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
@@ -99,7 +115,7 @@ export class DataPlane {
     if (this.draining && this.clients.size === 0) this.onEmpty?.();
   }
 
-  connect(endpoint: LiveEndpoint, exchange: Exchange, now: Instant): UpstreamConnection {
+  connect(endpoint: LiveEndpoint, exchange: Carried, now: Instant): UpstreamConnection {
     return new UpstreamConnection(this, endpoint, exchange, now);
   }
 

@@ -44,6 +44,13 @@ export class EndpointPool {
     this.size -= 1;
   }
 
+  /** False: there was none. */
+  closeOne(): boolean {
+    const newest = this.#newest;
+    newest?.discard();
+    return newest !== undefined;
+  }
+
   closeAll(): void {
     for (;;) {
       const newest = this.#newest;

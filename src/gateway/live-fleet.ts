@@ -189,6 +189,15 @@ export class LiveFleet {
     this.#warmer?.cancel();
   }
 
+  /** Closes one idle connection to the endpoint that has most of them. False: there is none. */
+  closeOneIdleConnection(): boolean {
+    const fullest = this.#live.reduce<LiveEndpoint | undefined>(
+      (most, live) => (live.pool.size > (most?.pool.size ?? 0) ? live : most),
+      undefined,
+    );
+    return fullest?.pool.closeOne() ?? false;
+  }
+
   closeIdleConnections(): void {
     for (const live of this.#live) live.pool.closeAll();
   }

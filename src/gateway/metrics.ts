@@ -1,6 +1,7 @@
 // What the gateway counts, as Prometheus text. Written only when somebody asks.
 
 import type { Instant } from '../base.ts';
+import { type Admission, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
 import { endpointErrorKinds, type LiveEndpoint } from './live-endpoint.ts';
 
@@ -31,7 +32,19 @@ export function metricsText(plane: DataPlane, now: Instant): string {
     plane.refusedConnections,
   );
   page.single('plimsoll_gateway_retries_total', 'counter', 'Attempts after the first.', plane.retries);
-  page.single('plimsoll_gateway_retry_budget', 'gauge', 'Retries that would be allowed now.', plane.budget.left(now));
+  if (plane.budget !== undefined) {
+    const left = plane.budget.left(now);
+    page.single('plimsoll_gateway_retry_budget', 'gauge', 'Retries that would be allowed now.', left);
+  }
+  page.family('plimsoll_gateway_retries_refused_total', 'counter', 'Attempts not repeated, by what forbade it.');
+  for (const [by, count] of Object.entries(plane.retriesRefused)) {
+    page.sample('plimsoll_gateway_retries_refused_total', { by }, count);
+  }
+  if (plane.hedge !== undefined) {
+    page.single('plimsoll_gateway_hedges_total', 'counter', 'Second requests sent beside a first.', plane.hedges);
+    page.single('plimsoll_gateway_hedges_won_total', 'counter', 'Of them, those that answered first.', plane.hedgesWon);
+  }
+  if (plane.admission !== undefined) admissionPage(page, plane.admission);
   page.single(
     'plimsoll_gateway_access_log_dropped_total',
     'counter',
@@ -44,6 +57,24 @@ export function metricsText(plane: DataPlane, now: Instant): string {
     for (const live of all) family.write(page, family.name, live, now);
   }
   return page.text;
+}
+
+function admissionPage(page: Page, admission: Admission): void {
+  page.family('plimsoll_gateway_refused_total', 'counter', 'Requests and attempts that found no place, by reason.');
+  for (const reason of refusals) {
+    page.sample('plimsoll_gateway_refused_total', { reason }, admission.refused[reason]);
+  }
+  page.single('plimsoll_gateway_queue', 'gauge', 'Requests that wait for their turn.', admission.waiting);
+  page.single('plimsoll_gateway_queued_total', 'counter', 'Requests let in after waiting.', admission.waited);
+  const limit = admission.concurrencyLimit;
+  if (limit !== undefined) {
+    page.single('plimsoll_gateway_concurrency_limit', 'gauge', 'Requests that latency allows at a time.', limit);
+  }
+  if (admission.remaining('requests') === undefined) return;
+  page.family('plimsoll_gateway_remaining', 'gauge', 'Places left below each ceiling.');
+  for (const ceiling of ['requests', 'waiting', 'retries'] as const) {
+    page.sample('plimsoll_gateway_remaining', { ceiling }, admission.remaining(ceiling) ?? 0);
+  }
 }
 
 interface EndpointFamily {

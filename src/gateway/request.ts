@@ -11,6 +11,7 @@
 //
 //   phase        endpoint  connection  client is read        answer begun
 //   idle         –         –           for the next head     –
+//   queued       –         –           not (body waits)      no            until admission finds a place
 //   connecting   yes       opening     not (body waits)      no
 //   waiting      –         –           not (body waits)      no            between two attempts
 //   sending      yes       yes         yes                   no
@@ -20,29 +21,36 @@
 //
 // Whether an attempt may be repeated, and where, is decided by `mayRepeat` (policy). What was sent is kept for that up to
 // `replayBytesMax`. Reconnecting after an idle race happens once and costs nothing; other retries are paid from the retry
-// budget of the whole gateway. A request that cannot be repeated takes no connection that has been idle for longer than
+// budget of the whole gateway. Where hedging is configured, a second attempt may run beside the first (`second-attempt.ts`); it
+// takes the first one's place when it answers first. A request that cannot be repeated takes no connection that has been idle for longer than
 // `freshIdle`, so that it seldom meets the idle race at all.
+//
+// Long because it is one machine: what an exchange holds in each phase is given back by every way out, and the two must be seen
+// together.
 //
 // Hot: begin, requestBody, requestEnd, flushRequest, answerHead, answerBody, answerEnd, finishAnswer.
 
 import { after, assert, type Duration, type Instant, ms, ns, seconds } from '../base.ts';
-import { backOff, deadlineOf, forwarded, isIdempotent, mayRepeat } from '../policy.ts';
+import { backOff, deadlineOf, forwarded, type Hedge, isIdempotent, mayRepeat } from '../policy.ts';
 import { lastChunk, type RequestHead, type ResponseHead, type WireError } from '../wire.ts';
+import type { Admission } from './admission.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { type BodyFraming, writeInformation, writeRequestHead, writeResponseHead } from './heads.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
+import { answerFraming, requestFraming, upgradeForwarded } from './message-framing.ts';
 import { keyOf } from './request-key.ts';
+import { SecondAttempt } from './second-attempt.ts';
 import { timeGiven, TimeLeftLines } from './time-left.ts';
 import { Timeout } from './timeouts.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
-import { type WayOut, waysOut } from './ways-out.ts';
+import { flagsOf, type WayOut, waysOut } from './ways-out.ts';
 
 /** How an attempt ended, as its endpoint is judged by it: one that was broken off on our side of it says nothing. */
 type AttemptEnd = 'answered' | 'failed' | 'broken-off';
 
-export type Phase = 'idle' | 'connecting' | 'waiting' | 'sending' | 'answering' | 'tunnel' | 'discarding';
+export type Phase = 'idle' | 'queued' | 'connecting' | 'waiting' | 'sending' | 'answering' | 'tunnel' | 'discarding';
 
 /** A kept connection this young may carry a request that cannot be repeated. */
 const freshIdle = seconds(1);
@@ -60,6 +68,7 @@ export class Exchange {
   readonly #plane: DataPlane;
   readonly #deadline: Timeout;
   readonly #backOff: Timeout;
+  readonly #hedgeAt: Timeout;
 
   method = '';
   /** These two only where somebody will write them down. */
@@ -68,6 +77,8 @@ export class Exchange {
   startedAt: Instant;
   endpoint: LiveEndpoint | undefined;
   attempts = 0;
+  /** It would have been tried again, but for the limits of retries. */
+  retryRefused = false;
   /** Of the answer that the client got; 0 while there is none. */
   status = 0;
   requestBytes = 0;
@@ -80,6 +91,11 @@ export class Exchange {
   #doneBy: Instant;
   #timeLeft: TimeLeftLines | undefined;
   #upstream: UpstreamConnection | undefined;
+  #second: SecondAttempt | undefined;
+  /** It holds a place that admission gave it; and one among those that wait for a connection, or retry. */
+  #admitted = false;
+  #waitsForConnection = false;
+  #isRetry = false;
   readonly #tried: LiveEndpoint[] = [];
   /** What the request sticks to, where that is configured. */
   #hash: number | undefined;
@@ -108,6 +124,7 @@ export class Exchange {
     this.#doneBy = this.startedAt;
     this.#deadline = new Timeout((now) => this.#deadlinePassed(now));
     this.#backOff = new Timeout((now) => this.#attemptAgain(now));
+    this.#hedgeAt = new Timeout((now) => this.#hedge(now));
   }
 
   get active(): boolean {
@@ -148,9 +165,34 @@ export class Exchange {
     if (config.deadline === 'forward') this.#timeLeft ??= new TimeLeftLines();
     const { address } = this.client;
     writeRequestHead(sent, head, this.#requestFraming, this.#upgrade, address, fallbackHost, this.#timeLeft);
-    this.#plane.budget.deposit(now);
+    this.#plane.budget?.deposit(now);
     this.#plane.timeouts.set(this.#deadline, this.#doneBy);
-    this.#attempt(now);
+    if (this.#plane.hedge !== undefined) this.#plan(this.#plane.hedge, now);
+    if (this.#plane.admission === undefined || this.#enter(this.#plane.admission, now)) this.#attempt(now);
+  }
+
+  /** False: it waits in the queue, or has been refused. */
+  #enter(admission: Admission, now: Instant): boolean {
+    const entry = admission.enter(this, now);
+    this.#admitted = entry === 'in';
+    if (entry === 'waits') {
+      this.phase = 'queued';
+      if (!this.#requestComplete) this.client.hold();
+    } else if (entry === 'refused') this.#answerLocally(waysOut.overflow, now);
+    return this.#admitted;
+  }
+
+  /** From the queue: its turn has come. */
+  admitted(now: Instant): void {
+    assert(this.phase === 'queued', 'who is let in has waited');
+    this.#admitted = true;
+    this.#attemptAgain(now);
+  }
+
+  /** From the queue: it has waited for so long that waiting on would do no good. */
+  turnedAway(now: Instant): void {
+    assert(this.phase === 'queued', 'who is turned away has waited');
+    this.#answerLocally(waysOut.waitedTooLong, now);
   }
 
   #refusal(head: RequestHead, now: Instant): WayOut | undefined {
@@ -177,7 +219,7 @@ export class Exchange {
   }
 
   #connect(endpoint: LiveEndpoint, now: Instant): void {
-    if (endpoint.connections >= this.#plane.config.limits.connectionsPerEndpointMax) {
+    if (!this.#mayConnect(endpoint) || !this.#mayWait()) {
       this.#attemptEnded('broken-off', now);
       return this.#answerLocally(waysOut.overflow, now);
     }
@@ -186,9 +228,30 @@ export class Exchange {
     this.#upstream = this.#plane.connect(endpoint, this, now);
   }
 
+  #mayConnect(endpoint: LiveEndpoint): boolean {
+    const { admission, config, fleet, upstreamConnections } = this.#plane;
+    if (endpoint.connections >= config.limits.connectionsPerEndpointMax) return false;
+    if (admission === undefined) return true;
+    return admission.mayConnect(upstreamConnections, () => fleet.closeOneIdleConnection());
+  }
+
+  #mayWait(): boolean {
+    const { admission } = this.#plane;
+    if (admission === undefined) return true;
+    this.#waitsForConnection ||= admission.begin('waiting');
+    return this.#waitsForConnection;
+  }
+
+  #waitsNoMore(): void {
+    if (!this.#waitsForConnection) return;
+    this.#waitsForConnection = false;
+    this.#plane.admission?.finish('waiting');
+  }
+
   /** The connection that was asked for is there. */
   connected(connection: UpstreamConnection, now: Instant): void {
     assert(this.phase === 'connecting', 'a connection opens for an exchange that waits for it');
+    this.#waitsNoMore();
     this.#carriedBy(connection, now);
     this.flushRequest();
     if (!this.#requestComplete) this.client.release(now);
@@ -199,6 +262,78 @@ export class Exchange {
     this.#upstream = connection;
     connection.carry(this, this.method, this.#upgrade !== undefined);
     this.phase = 'sending';
+  }
+
+  // ── hedging ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Only what may be carried out twice, and is complete, is sent to two endpoints. */
+  #plan(hedge: Hedge, now: Instant): void {
+    const delay = hedge.started(now);
+    if (delay === undefined || !this.#repeatable || !this.#requestComplete || this.#upgrade !== undefined) return;
+    const delayMin = this.#plane.config.admit.hedge?.delayMin ?? delay;
+    this.#plane.timeouts.set(this.#hedgeAt, after(now, delay > delayMin ? delay : delayMin));
+  }
+
+  #hedge(now: Instant): void {
+    const { endpoint: first, phase } = this;
+    const { fleet, hedge } = this.#plane;
+    if ((phase !== 'connecting' && phase !== 'sending') || first === undefined || !this.#replayable) return;
+    const endpoint = fleet.pick([...this.#tried, first], this.#hash, now);
+    if (endpoint === undefined || endpoint === first || this.#tried.includes(endpoint)) return;
+    if (hedge?.mayHedge(now) !== true || !this.#mayConnect(endpoint)) return;
+    this.#plane.hedges += 1;
+    this.attempts += 1;
+    fleet.started(endpoint, now);
+    const second = new SecondAttempt(this, endpoint, now);
+    this.#second = second;
+    const idleMax = this.#plane.config.limits.upstreamIdleTimeout;
+    const kept = endpoint.pool.take(idleMax, now);
+    second.connection = kept ?? this.#plane.connect(endpoint, second, now);
+    if (kept !== undefined) second.connected(kept, now);
+  }
+
+  sendAgain(connection: UpstreamConnection, now: Instant): void {
+    const sent = this.#sent;
+    assert(sent !== undefined && this.#second !== undefined, 'a second attempt sends what the first has sent');
+    this.#timeLeft?.stamp(sent.array, forwarded(this.#doneBy, now, wayBack));
+    connection.carry(this.#second, this.method, false);
+    connection.write(sent.view());
+  }
+
+  secondAnswers(head: ResponseHead, now: Instant): void {
+    const second = this.#second;
+    this.#second = undefined;
+    assert(second !== undefined, 'who answers second was asked second');
+    this.#plane.hedgesWon += 1;
+    this.#dropUpstream('broken-off', now);
+    this.#adopt(second);
+    this.answerHead(head, now);
+  }
+
+  secondLost(kind: EndpointErrorKind, now: Instant): void {
+    this.#second?.endpoint.count(kind);
+    this.#dropSecond('failed', now);
+  }
+
+  /** The second attempt becomes the only one. */
+  #adopt(second: SecondAttempt): void {
+    this.#second = undefined;
+    this.#waitsNoMore();
+    this.endpoint = second.endpoint;
+    this.#attemptedAt = second.startedAt;
+    this.#upstream = second.connection;
+    this.phase = second.phase;
+    this.#flushed = this.#sent?.length ?? 0;
+    if (second.phase === 'connecting') this.#flushed = 0;
+    second.connection?.handTo(this);
+  }
+
+  #dropSecond(end: AttemptEnd, now: Instant): void {
+    const second = this.#second;
+    if (second === undefined) return;
+    this.#second = undefined;
+    this.#judge(second.endpoint, second.startedAt, end, now);
+    second.connection?.discard();
   }
 
   // ── 3 send ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -272,6 +407,8 @@ export class Exchange {
     this.phase = 'answering';
     this.status = head.status;
     this.firstByteAfter = ns(now - this.startedAt);
+    if (this.#second !== undefined) this.#dropSecond('broken-off', now);
+    this.#plane.hedge?.finished(this.firstByteAfter);
     this.#upstreamKeepAlive = head.keepAlive;
     this.#replayable = false;
     if (this.#requestComplete) this.#returnSent();
@@ -411,6 +548,8 @@ export class Exchange {
         if (this.client.behind) return this.#cutOff(waysOut.slowClient, now);
         this.endpoint?.count('timeout');
         return this.#cutOff(waysOut.cutOffLate, now);
+      case 'queued':
+        return this.#answerLocally(waysOut.waitedTooLong, now);
       case 'connecting':
       case 'waiting':
       case 'sending':
@@ -445,6 +584,13 @@ export class Exchange {
       // While connecting after an idle race, something may have been sent on the connection before.
       replayable: this.#replayable && (!connecting || !this.#reconnected || this.#repeatable),
     });
+    const second = this.#second;
+    if (second !== undefined) {
+      endpoint.count(kind);
+      this.#tried.push(endpoint);
+      this.#dropUpstream('failed', now, false);
+      return this.#adopt(second);
+    }
     if (repeat === 'reconnect' && !this.#reconnected) {
       this.#reconnected = true;
       this.#upstream = undefined;
@@ -453,9 +599,22 @@ export class Exchange {
     }
     endpoint.count(kind);
     this.#dropUpstream('failed', now);
-    const allowed = repeat !== 'no' && this.attempts <= this.#plane.config.retries;
-    if (allowed && this.#plane.budget.withdraw(now)) return this.#retry(endpoint, now);
+    if (repeat !== 'no' && this.#mayRetry(now)) return this.#retry(endpoint, now);
     this.#answerLocally(wayOutOf(connecting, kind), now);
+  }
+
+  /** Within the limit of one request, the ceiling, and the budget of all. */
+  #mayRetry(now: Instant): boolean {
+    const { admission, budget, config, retriesRefused } = this.#plane;
+    if (this.attempts > config.retries) {
+      this.retryRefused = config.retries > 0;
+      if (this.retryRefused) retriesRefused.limit += 1;
+      return false;
+    }
+    if (admission !== undefined && !this.#isRetry) this.#isRetry = admission.begin('retries');
+    this.retryRefused = (admission !== undefined && !this.#isRetry) || budget?.withdraw(now) === false;
+    if (this.retryRefused) retriesRefused.budget += 1;
+    return !this.retryRefused;
   }
 
   /** At once to an endpoint that has not been tried; after a pause when all have. */
@@ -476,8 +635,9 @@ export class Exchange {
     if (!this.#requestComplete) this.client.release(now);
   }
 
-  /** Ends the attempt, if there is one, and closes its connection. */
-  #dropUpstream(end: AttemptEnd, now: Instant): void {
+  /** Ends the attempts that are out and closes their connections; the second only when it is to go as well. */
+  #dropUpstream(end: AttemptEnd, now: Instant, withSecond = true): void {
+    if (withSecond && this.#second !== undefined) this.#dropSecond(end, now);
     const upstream = this.#upstream;
     this.#upstream = undefined;
     if (upstream === undefined) return;
@@ -487,10 +647,15 @@ export class Exchange {
 
   #attemptEnded(end: AttemptEnd, now: Instant): void {
     assert(this.endpoint !== undefined, 'an attempt has an endpoint');
+    this.#waitsNoMore();
+    this.#judge(this.endpoint, this.#attemptedAt, end, now);
+  }
+
+  #judge(endpoint: LiveEndpoint, attemptedAt: Instant, end: AttemptEnd, now: Instant): void {
     this.#outcome.ok = end !== 'failed';
-    this.#outcome.latency = ns(now - this.#attemptedAt);
-    this.#plane.fleet.finished(this.endpoint, this.#outcome, end !== 'broken-off', now);
-    if (end !== 'broken-off') this.#plane.outliers?.observe(this.endpoint, this.#outcome, now);
+    this.#outcome.latency = ns(now - attemptedAt);
+    this.#plane.fleet.finished(endpoint, this.#outcome, end !== 'broken-off', now);
+    if (end !== 'broken-off') this.#plane.outliers?.observe(endpoint, this.#outcome, now);
   }
 
   /** The client has a part of the answer: it must not take it for the whole, so its connection is broken. */
@@ -506,7 +671,7 @@ export class Exchange {
     if (!goesOn || this.#plane.draining) this.#clientKeepAlive = false;
     const keepAlive = this.#clientKeepAlive;
     this.status = status;
-    this.client.answer(status, way.flag, words, keepAlive, this.method === 'HEAD', now);
+    this.client.answer(status, flagsOf(way, this.retryRefused), words, keepAlive, this.method === 'HEAD', now);
     this.#leave(way, now);
     if (!keepAlive) return this.client.closeAfterAnswer(now);
     if (this.#requestComplete) return this.client.exchangeDone(now);
@@ -519,14 +684,34 @@ export class Exchange {
     this.#returnSent();
     this.#plane.timeouts.cancel(this.#deadline);
     this.#plane.timeouts.cancel(this.#backOff);
+    if (this.#plane.hedge !== undefined) this.#plane.timeouts.cancel(this.#hedgeAt);
+    const { phase } = this;
     this.phase = 'idle';
     this.#plane.requestLeft(this, way, now);
+    if (this.#plane.admission !== undefined) this.#giveBack(this.#plane.admission, phase, way, now);
+  }
+
+  /** Gives back what admission gave. Somebody from the queue may take its place at once. */
+  #giveBack(admission: Admission, phase: Phase, way: WayOut, now: Instant): void {
+    if (this.#isRetry) admission.finish('retries');
+    this.#isRetry = false;
+    if (this.#admitted) {
+      this.#admitted = false;
+      admission.leave(way === waysOut.answered && this.status < 500 ? this.#answerLatency() : undefined, now);
+    } else if (phase === 'queued') admission.cancel(this);
+  }
+
+  /** From the last attempt to the beginning of its answer: what neither our queue nor a slow client has a part in. */
+  #answerLatency(): Duration | undefined {
+    if (this.firstByteAfter === undefined) return undefined;
+    return ns(this.startedAt + this.firstByteAfter - this.#attemptedAt);
   }
 
   /** It will not be used again: the wheel must not keep it alive. */
   forget(): void {
     this.#plane.timeouts.forget(this.#deadline);
     this.#plane.timeouts.forget(this.#backOff);
+    this.#plane.timeouts.forget(this.#hedgeAt);
   }
 
   #returnSent(): void {
@@ -543,6 +728,7 @@ export class Exchange {
     this.startedAt = now;
     this.endpoint = undefined;
     this.attempts = 0;
+    this.retryRefused = false;
     this.status = 0;
     this.requestBytes = 0;
     this.answerBytes = 0;
@@ -564,25 +750,6 @@ export class Exchange {
 function wayOutOf(connecting: boolean, kind: EndpointErrorKind): WayOut {
   if (connecting) return waysOut.connectFailed;
   return kind === 'protocol' ? waysOut.badAnswer : waysOut.upstreamClosed;
-}
-
-function requestFraming(head: RequestHead): BodyFraming {
-  if (head.chunked) return 'chunked';
-  return head.contentLength === undefined ? 'none' : 'length';
-}
-
-/** The upgrade that is passed on. Not h2c: what would follow is no longer one request at a time. Not that of a request with a
- * body: where it ends and the tunnel begins would be a question. */
-function upgradeForwarded(head: RequestHead, complete: boolean): string | undefined {
-  if (head.upgrade === undefined || !complete) return undefined;
-  return head.upgrade.toLowerCase() === 'h2c' ? undefined : head.upgrade;
-}
-
-function answerFraming(head: ResponseHead, method: string, clientMinorVersion: 0 | 1): BodyFraming {
-  if (head.status === 204 || head.status === 101) return 'none';
-  if (head.contentLength !== undefined) return 'length';
-  if (method === 'HEAD' || head.status === 304) return 'none';
-  return clientMinorVersion === 1 ? 'chunked' : 'until-close';
 }
 
 const lineEnd = Uint8Array.of(0x0d, 0x0a);

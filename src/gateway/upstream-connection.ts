@@ -13,11 +13,28 @@
 
 import { after, type Duration, type Instant, ns } from '../base.ts';
 import type { NetError, Socket, SocketHandler } from '../net.ts';
-import { type ResponseReader, responseReader } from '../wire.ts';
+import { type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
-import type { Exchange } from './request.ts';
+import type { Phase } from './request.ts';
 import { Timeout } from './timeouts.ts';
+
+/** What a connection carries: an exchange, or the second attempt of one. */
+export interface Carried {
+  readonly phase: Phase;
+  readonly status: number;
+  readonly answerComplete: boolean;
+  connected(connection: UpstreamConnection, now: Instant): void;
+  information(head: ResponseHead): void;
+  answerHead(head: ResponseHead, now: Instant): void;
+  answerBody(bytes: Uint8Array, from: number, to: number): void;
+  answerEnd(): void;
+  finishAnswer(now: Instant): void;
+  upstreamDrained(now: Instant): void;
+  upstreamLost(connection: UpstreamConnection, kind: EndpointErrorKind, now: Instant): void;
+  tunnelFromUpstream(bytes: Uint8Array, now: Instant): void;
+  tunnelUpstreamEnded(): void;
+}
 
 export class UpstreamConnection implements SocketHandler {
   readonly endpoint: LiveEndpoint;
@@ -27,7 +44,7 @@ export class UpstreamConnection implements SocketHandler {
   readonly #timeout: Timeout;
   readonly #openedAt: Instant;
   readonly #ageMax: Duration;
-  #exchange: Exchange | undefined;
+  #exchange: Carried | undefined;
   #state: 'connecting' | 'carrying' | 'resting' | 'closed' = 'connecting';
   #paused = false;
   #carried = 0;
@@ -40,7 +57,7 @@ export class UpstreamConnection implements SocketHandler {
   newer: UpstreamConnection | undefined = undefined;
   older: UpstreamConnection | undefined = undefined;
 
-  constructor(plane: DataPlane, endpoint: LiveEndpoint, exchange: Exchange, now: Instant) {
+  constructor(plane: DataPlane, endpoint: LiveEndpoint, exchange: Carried, now: Instant) {
     this.#plane = plane;
     this.endpoint = endpoint;
     this.#exchange = exchange;
@@ -59,6 +76,7 @@ export class UpstreamConnection implements SocketHandler {
       plane.answerLimits,
     );
     endpoint.connections += 1;
+    plane.upstreamConnections += 1;
     const { host, port } = endpoint.endpoint;
     this.#socket = plane.engine.connect({ host, port, connectTimeout: plane.config.connectTimeout }, this);
   }
@@ -69,13 +87,18 @@ export class UpstreamConnection implements SocketHandler {
   }
 
   /** Takes an exchange on: what it writes goes to the endpoint, and what comes back is its answer. */
-  carry(exchange: Exchange, method: string, upgrade: boolean): void {
+  carry(exchange: Carried, method: string, upgrade: boolean): void {
     this.#exchange = exchange;
     this.#state = 'carrying';
     this.#carried += 1;
     this.answerBegun = false;
     this.#plane.timeouts.cancel(this.#timeout);
     this.#reader.expect(method, upgrade);
+  }
+
+  /** What it carries is taken over by another: an exchange by its second attempt's connection. */
+  handTo(exchange: Carried): void {
+    this.#exchange = exchange;
   }
 
   /** False: the endpoint is behind; wait for `upstreamDrained`. */
@@ -139,9 +162,11 @@ export class UpstreamConnection implements SocketHandler {
     this.#plane.flush();
   }
 
-  #readAnswer(exchange: Exchange, bytes: Uint8Array, now: Instant): void {
+  #readAnswer(carried: Carried, bytes: Uint8Array, now: Instant): void {
     this.answerBegun = true;
     const consumed = this.#reader.read(bytes);
+    // The beginning of an answer may have made a second attempt the exchange's own.
+    const exchange = this.#exchange ?? carried;
     const bad = this.#reader.error !== undefined;
     if (bad && !exchange.answerComplete) return this.#failed('protocol', now);
     // What is wrong lies behind a whole answer: that one is good, the connection is not.
@@ -186,6 +211,7 @@ export class UpstreamConnection implements SocketHandler {
     if (this.#state === 'resting') this.endpoint.pool.remove(this);
     this.#state = 'closed';
     this.endpoint.connections -= 1;
+    this.#plane.upstreamConnections -= 1;
     this.#plane.timeouts.forget(this.#timeout);
   }
 }

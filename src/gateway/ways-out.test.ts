@@ -44,7 +44,7 @@ test('no endpoint at all is 503 UH', async () => {
 
 test('a refused connection is 503 UF once every retry is spent, and says who refused', async () => {
   await using gateway = await stand([await deadEndpoint('api-1'), await deadEndpoint('api-2')], { retries: 3 });
-  await check(gateway.port, plain, 503, 'UF');
+  await check(gateway.port, plain, 503, 'UF,URX');
   const page = gateway.gateway.metrics();
   const refused = ['api-1', 'api-2'].map((id) =>
     sample(page, `plimsoll_gateway_endpoint_errors_total{endpoint="${id}",kind="refused"}`),

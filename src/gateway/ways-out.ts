@@ -39,6 +39,7 @@ export const waysOut = {
   slowClient: way('slow-client', undefined, 'DT', 'client', 'the client did not take the answer in time'),
 
   overflow: way('overflow', 503, 'UO', 'gateway', 'too many requests at once'),
+  waitedTooLong: way('waited-too-long', 503, 'UO', 'gateway', 'waited for its turn for too long'),
   noHealthyEndpoint: way('no-healthy-endpoint', 503, 'UH', 'upstream', 'no endpoint is fit for traffic'),
   connectFailed: way('connect-failed', 503, 'UF', 'upstream', 'no connection to an endpoint'),
 
@@ -57,3 +58,8 @@ export const waysOut = {
 } as const;
 
 export type WayOutKey = keyof typeof waysOut;
+
+/** The flags of one request, as Envoy writes them: `UF,URX` when it would have been tried again but for the limits of retries. */
+export function flagsOf(taken: WayOut, retryRefused: boolean): string {
+  return retryRefused && taken.side === 'upstream' ? `${taken.flag},URX` : taken.flag;
+}
