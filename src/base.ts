@@ -2,6 +2,7 @@
 
 export { assert, AssertionError, unreachable } from './base/assert.ts';
 export { dice, type Dice } from './base/chance.ts';
+export { DiceBank } from './base/dice-bank.ts';
 export { Heap } from './base/heap.ts';
 export { Ring } from './base/ring.ts';
 export {

@@ -20,14 +20,18 @@ export interface Dice {
 
 /** The stream called `name` of the run seeded with `seed`, a whole number from 0 to 2^53. */
 export function dice(seed: number, name: string): Dice {
+  const source = xoroshiro128plusFromState(firstState(seed, name));
+  return diceOver(() => (source.next() >>> 0) / 2 ** 32);
+}
+
+/** The state that the stream called `name` of the run seeded with `seed` begins in. */
+export function firstState(seed: number, name: string): [number, number, number, number] {
   assert(Number.isSafeInteger(seed) && seed >= 0, 'a seed is a whole number from 0 to 2^53');
-  const source = xoroshiro128plusFromState([
-    mix(seed, name, 1),
-    mix(seed, name, 2),
-    mix(seed, name, 3),
-    mix(seed, name, 4),
-  ]);
-  const next = (): number => (source.next() >>> 0) / 2 ** 32;
+  return [mix(seed, name, 1), mix(seed, name, 2), mix(seed, name, 3), mix(seed, name, 4)];
+}
+
+/** Dice that get their uniform numbers from `next`. */
+export function diceOver(next: () => number): Dice {
   return {
     next,
     below(bound) {

@@ -4,39 +4,54 @@
 // Hot: `answered`.
 
 import type { Group } from './group.ts';
+import { grownInts } from './jobs.ts';
 import { ReplicaTally } from './tally.ts';
 
 /** In a larger fleet replicas have only counts: nobody reads the latencies of ten thousand of them. */
 const latencyStationsMax = 512;
 
 export class Books {
-  /** What clients saw, by station: in the present second, and in the judged part of the phase. */
-  readonly recent: ReplicaTally[] = [];
-  readonly measured: ReplicaTally[] = [];
+  /** Whole answers in the present second, by station. */
+  finished = new Int32Array(0);
+  /** What else clients saw, by station, in the present second and in the judged part of the phase. Undefined where there is nothing
+   * to tell. */
+  readonly recent: (ReplicaTally | undefined)[] = [];
+  readonly measured: (ReplicaTally | undefined)[] = [];
+  #withLatency = true;
 
   /** There are so many stations now. */
   grow(stations: number): void {
+    this.finished = grownInts(this.finished, stations);
+    this.#withLatency = stations <= latencyStationsMax;
     while (this.recent.length < stations) {
-      const withLatency = stations <= latencyStationsMax;
-      this.recent.push(new ReplicaTally(withLatency));
-      this.measured.push(new ReplicaTally(withLatency));
+      this.recent.push(this.#withLatency ? new ReplicaTally(true) : undefined);
+      this.measured.push(this.#withLatency ? new ReplicaTally(true) : undefined);
     }
   }
 
   /** A phase begins. */
   clear(): void {
-    for (const tally of [...this.recent, ...this.measured]) tally.clear();
+    this.finished.fill(0);
+    for (const tally of [...this.recent, ...this.measured]) tally?.clear();
+  }
+
+  /** The next second begins. */
+  clearRecent(station: number): void {
+    this.finished[station] = 0;
+    this.recent[station]?.clear();
   }
 
   /** A whole answer from a station, good or not. */
   answered(group: Group, station: number, ok: boolean, dueAt: number, now: number): void {
     const latency = now - dueAt;
+    const isMeasured = group.isMeasured(dueAt);
     group.recent.answer(ok, latency);
-    this.recent[station]?.answer(ok, latency);
+    if (isMeasured) group.measured.answer(ok, latency);
     if (ok) group.answered(station);
-    if (!group.isMeasured(dueAt)) return;
-    group.measured.answer(ok, latency);
-    this.measured[station]?.answer(ok, latency);
+    this.finished[station] = (this.finished[station] ?? 0) + 1;
+    if (ok && !this.#withLatency) return;
+    this.#tally(this.recent, station)?.answer(ok, latency);
+    if (isMeasured) this.#tally(this.measured, station)?.answer(ok, latency);
   }
 
   /** The gate's own answer, 502 to 504. */
@@ -49,21 +64,21 @@ export class Books {
   /** No answer at all: the connection was refused or broke. */
   unanswered(group: Group, station: number, kind: string, dueAt: number): void {
     group.recent.failure(kind);
-    this.recent[station]?.failure(kind);
+    this.#tally(this.recent, station)?.failure(kind);
     if (!group.isMeasured(dueAt)) return;
     group.measured.failure(kind);
-    this.measured[station]?.failure(kind);
+    this.#tally(this.measured, station)?.failure(kind);
   }
 
   /** The client's patience is over. `station`: −1 where it does not know who had its request. */
   timedOut(group: Group, station: number, dueAt: number, now: number): void {
     const age = now - dueAt;
     group.recent.timeout(age);
-    this.recent[station]?.failure('timeout');
+    this.#tally(this.recent, station)?.failure('timeout');
     this.recent[station]?.unfinished(age);
     if (!group.isMeasured(dueAt)) return;
     group.measured.timeout(age);
-    this.measured[station]?.failure('timeout');
+    this.#tally(this.measured, station)?.failure('timeout');
     this.measured[station]?.unfinished(age);
   }
 
@@ -72,5 +87,11 @@ export class Books {
     if (!group.isMeasured(dueAt)) return;
     group.measured.leftInFlight(now - dueAt);
     this.measured[station]?.unfinished(now - dueAt);
+  }
+
+  /** Where something that went wrong at a station is entered; undefined when nobody knows which it was. */
+  #tally(tallies: (ReplicaTally | undefined)[], station: number): ReplicaTally | undefined {
+    if (station < 0) return undefined;
+    return (tallies[station] ??= new ReplicaTally(this.#withLatency));
   }
 }

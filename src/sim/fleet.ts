@@ -3,9 +3,10 @@
 //
 // Chance: each station draws its service times from a stream of its own name, so that one more shifts nobody else's draws.
 
-import { assert, type Dice, dice, ns, unreachable } from '../base.ts';
+import { assert, type Dice, dice, DiceBank, ns, unreachable } from '../base.ts';
 import { type Call, type FaultKind, sampler, type Scenario, type Service } from '../scenario.ts';
-import { Station, type StationDuties } from './station.ts';
+import { Cells } from './cells.ts';
+import { Station, type StationDuties, type StationKind } from './station.ts';
 
 /** A service or a dependency. */
 export interface Site {
@@ -44,6 +45,12 @@ export class Fleet {
   readonly #slowness: Slowness[] = [];
   readonly #seed: number;
   readonly #duties: StationDuties;
+  /** What changes at every event, of all stations. */
+  readonly cells = new Cells();
+  readonly #streams = new DiceBank();
+  readonly #kindOf = new Map<string, StationKind>();
+  /** For requests that fail on purpose, by station: made when it is first needed. */
+  readonly #failures = new Map<number, Dice>();
 
   /** Without stations at first: see `setReplicas`. */
   constructor({ topology }: Scenario, seed: number, duties: StationDuties) {
@@ -71,6 +78,7 @@ export class Fleet {
         stations: stationsOf(name),
       })),
     ];
+    for (const site of this.sites) this.#kindOf.set(site.name, this.#newKind(site));
   }
 
   site(name: string): Site {
@@ -108,27 +116,34 @@ export class Fleet {
 
   #newStation(site: Site, place: number, now: number): Station {
     const id = `${site.name}-${place + 1}`;
-    const { workers, queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, coldStart } = site.service;
-    // Made when it is first needed: a large fleet in which nobody fails does without.
-    let failures: Dice | undefined;
-    const drawFailure = (): number => (failures ??= dice(this.#seed, `failures/${id}`)).next();
+    const kind = this.#kindOf.get(site.name);
+    assert(kind !== undefined, 'every site has a kind of station');
     const settings = {
       id,
       index: this.#stations.length,
       place,
-      workers,
+      workers: site.service.workers,
+      kind,
+      cells: this.cells,
+      stream: this.#streams.add(this.#seed, `service/${id}`),
+      startedAt: now === 0 ? -Infinity : now,
+    };
+    return new Station(settings, this.#duties);
+  }
+
+  #newKind({ service, calls }: Site): StationKind {
+    const { queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, coldStart } = service;
+    return {
       queueLimit: queue.limit,
       abandoned: queue.abandoned,
       healthSharesPool,
-      draw: sampler(serviceTime, dice(this.#seed, `service/${id}`)),
+      draw: sampler(serviceTime, this.#streams.dice),
+      streams: this.#streams,
       cpuTime,
       cpuQuota,
-      calls: site.calls.length,
+      calls: calls.length,
       coldStart,
-      startedAt: now === 0 ? -Infinity : now,
-      drawFailure,
     };
-    return new Station(settings, this.#duties);
   }
 
   /** Multiplies a replica's service times, on top of the scenario's own faults. */
@@ -173,10 +188,16 @@ export class Fleet {
         station.restart(now);
         break;
       case 'fail':
-        station.fail(fault.share, fault.after);
+        station.fail(fault.share, fault.after, this.#failuresOf(station));
         break;
       default:
         unreachable(fault, 'a fault that nobody injects');
     }
+  }
+
+  #failuresOf({ index, id }: Station): Dice {
+    const known = this.#failures.get(index) ?? dice(this.#seed, `failures/${id}`);
+    this.#failures.set(index, known);
+    return known;
   }
 }

@@ -7,7 +7,7 @@ import { assert, type Duration, instantAt, ns } from '../base.ts';
 import type { Balancer, PickOutcome, RetryBudget } from '../policy.ts';
 import { Level, type LevelSpan } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
-import { grownInts, grownTimes } from './jobs.ts';
+import { grownTimes } from './jobs.ts';
 import type { Station } from './station.ts';
 
 export interface GateSettings {
@@ -28,6 +28,10 @@ export function cutLevel(level: Level, now: number): LevelSpan {
 
 const noWishes = {};
 
+/** Places among the numbers that a gate keeps of an endpoint. */
+const part = { inside: 0, area: 1, changedAt: 2, cutAt: 3 } as const;
+const partsEach = 4;
+
 type Open<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
 
 export class Gate {
@@ -45,11 +49,9 @@ export class Gate {
   #stations: readonly Station[] = [];
   #healthy: boolean[] = [];
   #version = 0;
-  /** In flight at each endpoint as this gate sees it, and the area under it: what is left to go by when a replica is silent. */
-  #inside = new Int32Array(0);
-  #areas = new Float64Array(0);
-  #changedAt = new Float64Array(0);
-  #cutsAt = new Float64Array(0);
+  /** In flight at each endpoint as this gate sees it, and the area under it: what is left to go by when a replica is silent. Four
+   * numbers an endpoint, see `part`. */
+  #seen = new Float64Array(0);
   readonly #outcome: Open<PickOutcome> = { ok: true, latency: ns(0) };
 
   constructor(settings: GateSettings, now: number) {
@@ -78,11 +80,12 @@ export class Gate {
   setStations(stations: readonly Station[], now: number): void {
     assert(stations.length >= this.#stations.length, 'replicas are added, never taken away');
     for (let index = this.#stations.length; index < stations.length; index++) this.#healthy.push(true);
-    this.#inside = grownInts(this.#inside, stations.length);
-    this.#areas = grownTimes(this.#areas, stations.length);
-    const known = this.#changedAt.length;
-    this.#changedAt = grownTimes(this.#changedAt, stations.length).fill(now, known);
-    this.#cutsAt = grownTimes(this.#cutsAt, stations.length).fill(now, known);
+    const known = this.#seen.length;
+    this.#seen = grownTimes(this.#seen, partsEach * stations.length);
+    for (let at = known; at < this.#seen.length; at += partsEach) {
+      this.#seen[at + part.changedAt] = now;
+      this.#seen[at + part.cutAt] = now;
+    }
     this.#stations = stations;
     this.#rebuild();
   }
@@ -126,21 +129,25 @@ export class Gate {
   }
 
   #change(endpoint: number, by: number, now: number): void {
-    const inside = this.#inside[endpoint] ?? 0;
-    this.#areas[endpoint] = (this.#areas[endpoint] ?? 0) + inside * (now - (this.#changedAt[endpoint] ?? now));
-    this.#changedAt[endpoint] = now;
-    this.#inside[endpoint] = inside + by;
+    const seen = this.#seen;
+    const at = partsEach * endpoint;
+    const inside = seen[at + part.inside] ?? 0;
+    seen[at + part.area] = (seen[at + part.area] ?? 0) + inside * (now - (seen[at + part.changedAt] ?? now));
+    seen[at + part.changedAt] = now;
+    seen[at + part.inside] = inside + by;
   }
 
   /** Mean in flight at an endpoint since the last cut, as seen from here. */
   cutEndpoint(endpoint: number, now: number): number | undefined {
-    if (endpoint >= this.#inside.length) return undefined;
+    const seen = this.#seen;
+    const at = partsEach * endpoint;
+    if (at >= seen.length) return undefined;
     this.#change(endpoint, 0, now);
-    const area = this.#areas[endpoint] ?? 0;
-    const span = now - (this.#cutsAt[endpoint] ?? 0);
-    this.#areas[endpoint] = 0;
-    this.#cutsAt[endpoint] = now;
-    return span === 0 ? (this.#inside[endpoint] ?? 0) : area / span;
+    const area = seen[at + part.area] ?? 0;
+    const span = now - (seen[at + part.cutAt] ?? 0);
+    seen[at + part.area] = 0;
+    seen[at + part.cutAt] = now;
+    return span === 0 ? (seen[at + part.inside] ?? 0) : area / span;
   }
 
   failed(kind: string): void {

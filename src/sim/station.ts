@@ -17,9 +17,27 @@
 //
 // Hot: `arrive`, `due` and what they call. They allocate nothing.
 
-import { assert } from '../base.ts';
+import { assert, type Dice, type DiceBank } from '../base.ts';
+import { cell, type Cells } from './cells.ts';
 import { CpuQuota } from './cpu-quota.ts';
 import { type Jobs, outcomes, purposes, states } from './jobs.ts';
+
+/** What all stations of a service have in common. */
+export interface StationKind {
+  readonly queueLimit: number;
+  readonly abandoned: 'served' | 'dropped';
+  readonly healthSharesPool: boolean;
+  /** Draws a service time, from the stream that `streams` stands at. */
+  readonly draw: () => number;
+  readonly streams: DiceBank;
+  readonly cpuTime: number;
+  /** Cores; undefined: one. */
+  readonly cpuQuota: number | undefined;
+  /** How many calls each request makes. */
+  readonly calls: number;
+  /** How slow a station is after a start; undefined: warm at once. */
+  readonly coldStart: { readonly factor: number; readonly length: number } | undefined;
+}
 
 export interface StationSettings {
   readonly id: string;
@@ -27,22 +45,12 @@ export interface StationSettings {
   /** Its place among the stations of its service, from 0. */
   readonly place: number;
   readonly workers: number;
-  readonly queueLimit: number;
-  readonly abandoned: 'served' | 'dropped';
-  readonly healthSharesPool: boolean;
-  /** Draws a service time. */
-  readonly draw: () => number;
-  readonly cpuTime: number;
-  /** Cores; undefined: one. */
-  readonly cpuQuota: number | undefined;
-  /** How many calls each request makes. */
-  readonly calls: number;
-  /** How slow it is after a start; undefined: warm at once. */
-  readonly coldStart: { readonly factor: number; readonly length: number } | undefined;
+  readonly kind: StationKind;
+  readonly cells: Cells;
+  /** Its own stream of service times. */
+  readonly stream: number;
   /** When it was started. One that stands from the beginning is warm. */
   readonly startedAt: number;
-  /** Draws a number from 0 to 1, for requests that fail on purpose. */
-  readonly drawFailure: () => number;
 }
 
 /** What a station needs of the world around it. */
@@ -56,91 +64,88 @@ export interface StationDuties {
   makeCall(job: number, station: Station): void;
 }
 
-/** Places in a station's sums. */
-const sums = {
-  settledAt: 0,
-  inFlightArea: 1,
-  busyArea: 2,
-  waitingArea: 3,
-  service: 4,
-  sojourns: 5,
-  arrivals: 6,
-} as const;
+/** Answers a share of the requests with an error after so long. */
+interface Failing {
+  readonly share: number;
+  readonly after: number;
+  readonly dice: Dice;
+}
 
 export class Station {
-  readonly id: string;
-  readonly index: number;
-  readonly place: number;
+  readonly #cells: Cells;
+  readonly #at: number;
   readonly #duties: StationDuties;
-  readonly #settings: StationSettings;
-
-  /** Multiplies service and processor time. */
-  slowness = 1;
-  workers: number;
-  inFlight = 0;
-  busy = 0;
-  waiting = 0;
-
-  // Totals since the beginning; whoever reads takes differences. Times in nanoseconds.
-  started = 0;
-  serviceCount = 0;
-  cpuSum = 0;
-  readonly cpu: CpuQuota;
-
-  /** See `sums`: one cache line instead of seven numbers all over the heap, which is what a large fleet waits for. */
-  readonly #sums = new Float64Array(8);
-  #coldFrom: number;
-  /** A share of the requests is answered with an error after so long. */
-  #failing: { readonly share: number; readonly after: number } | undefined;
+  readonly #kind: StationKind;
+  #down = false;
   /** From outside (SIGSTOP): one resume ends it, however many stops came before. */
   #stopped = false;
   /** By itself: each pause ends by its own length. */
   #pauses = 0;
-  #down = false;
-  readonly #queue = new JobList();
+  #failing: Failing | undefined;
+  workers: number;
+  /** Multiplies service and processor time. */
+  slowness = 1;
+  readonly #stream: number;
+  readonly index: number;
+  readonly id: string;
+  readonly place: number;
+  /** Undefined where requests need no processor time. */
+  readonly #cpu: CpuQuota | undefined;
+  #coldFrom: number;
   readonly #unread = new JobList();
   readonly #overdue = new JobList();
 
   constructor(settings: StationSettings, duties: StationDuties) {
     assert(settings.workers > 0, 'a station has at least one worker');
+    const { kind } = settings;
     this.id = settings.id;
     this.index = settings.index;
     this.place = settings.place;
     this.workers = settings.workers;
-    this.#settings = settings;
+    this.#cells = settings.cells;
+    this.#at = settings.cells.add();
+    this.#stream = settings.stream;
+    this.#kind = kind;
     this.#duties = duties;
     this.#coldFrom = settings.startedAt;
-    this.cpu = new CpuQuota(settings.cpuQuota);
+    this.#cpu = kind.cpuTime === 0 ? undefined : new CpuQuota(kind.cpuQuota);
   }
 
-  get inFlightArea(): number {
-    return this.#sums[sums.inFlightArea] ?? 0;
-  }
-
-  get busyArea(): number {
-    return this.#sums[sums.busyArea] ?? 0;
-  }
-
-  get waitingArea(): number {
-    return this.#sums[sums.waitingArea] ?? 0;
-  }
-
-  get serviceSum(): number {
-    return this.#sums[sums.service] ?? 0;
-  }
-
-  /** Sum of the sojourns of what has left. */
-  get sojournSum(): number {
-    return this.#sums[sums.sojourns] ?? 0;
-  }
-
-  /** Sum of the arrival times of what is here. */
-  get arrivalSum(): number {
-    return this.#sums[sums.arrivals] ?? 0;
+  #cell(place: number): number {
+    return this.#cells.values[this.#at + place] ?? 0;
   }
 
   #add(place: number, amount: number): void {
-    this.#sums[place] = (this.#sums[place] ?? 0) + amount;
+    const { values } = this.#cells;
+    values[this.#at + place] = (values[this.#at + place] ?? 0) + amount;
+  }
+
+  #set(place: number, value: number): void {
+    this.#cells.values[this.#at + place] = value;
+  }
+
+  get inFlight(): number {
+    return this.#cell(cell.inFlight);
+  }
+
+  get busy(): number {
+    return this.#cell(cell.busy);
+  }
+
+  get waiting(): number {
+    return this.#cell(cell.waiting);
+  }
+
+  get inFlightArea(): number {
+    return this.#cell(cell.inFlightArea);
+  }
+
+  get sojournSum(): number {
+    return this.#cell(cell.sojournSum);
+  }
+
+  get arrivalSum(): number {
+    return this.#cell(cell.arrivalSum);
   }
 
   get frozen(): boolean {
@@ -153,12 +158,13 @@ export class Station {
 
   /** Brings the areas up to `now`. */
   settle(now: number): void {
-    const all = this.#sums;
-    const span = now - (all[sums.settledAt] ?? 0);
-    all[sums.inFlightArea] = (all[sums.inFlightArea] ?? 0) + this.inFlight * span;
-    all[sums.busyArea] = (all[sums.busyArea] ?? 0) + this.busy * span;
-    all[sums.waitingArea] = (all[sums.waitingArea] ?? 0) + this.waiting * span;
-    all[sums.settledAt] = now;
+    const { values } = this.#cells;
+    const at = this.#at;
+    const span = now - (values[at] ?? 0);
+    values[at + cell.inFlightArea] = (values[at + cell.inFlightArea] ?? 0) + (values[at + cell.inFlight] ?? 0) * span;
+    values[at + cell.busyArea] = (values[at + cell.busyArea] ?? 0) + (values[at + cell.busy] ?? 0) * span;
+    values[at + cell.waitingArea] = (values[at + cell.waitingArea] ?? 0) + (values[at + cell.waiting] ?? 0) * span;
+    values[at] = now;
   }
 
   arrive(job: number, now: number): void {
@@ -174,12 +180,12 @@ export class Station {
 
   #accept(job: number, now: number): void {
     const { jobs } = this.#duties;
-    if (jobs.purpose[job] === purposes.check && !this.#settings.healthSharesPool) {
+    if (jobs.purpose[job] === purposes.check && !this.#kind.healthSharesPool) {
       this.#duties.ended(job, outcomes.ok);
       return;
     }
     this.settle(now);
-    this.started += 1;
+    this.#add(cell.started, 1);
     jobs.arrivedAt[job] = now;
     if (this.#failing !== undefined && this.#fails(job)) {
       this.#enter(now);
@@ -189,39 +195,39 @@ export class Station {
     } else if (this.busy < this.workers) {
       this.#enter(now);
       this.#begin(job, now);
-    } else if (this.waiting < this.#settings.queueLimit) {
+    } else if (this.waiting < this.#kind.queueLimit) {
       this.#enter(now);
-      this.waiting += 1;
+      this.#add(cell.waiting, 1);
       jobs.state[job] = states.waiting;
-      this.#queue.push(job, jobs);
+      this.#queueUp(job);
     } else this.#duties.ended(job, outcomes.full);
   }
 
   #fails(job: number): boolean {
     if (this.#duties.jobs.purpose[job] === purposes.check) return false;
-    return this.#settings.drawFailure() < (this.#failing?.share ?? 0);
+    return this.#failing !== undefined && this.#failing.dice.next() < this.#failing.share;
   }
 
   /** From now on a share of the requests is answered with an error after so long; a share of 0 ends that. */
-  fail(share: number, after: number): void {
-    this.#failing = share === 0 ? undefined : { share, after };
+  fail(share: number, after: number, dice: Dice): void {
+    this.#failing = share === 0 ? undefined : { share, after, dice };
   }
 
   #enter(now: number): void {
-    this.inFlight += 1;
-    this.#add(sums.arrivals, now);
+    this.#add(cell.inFlight, 1);
+    this.#add(cell.arrivalSum, now);
   }
 
   #leave(job: number, now: number): void {
     const arrivedAt = this.#duties.jobs.arrivedAt[job] ?? 0;
-    this.inFlight -= 1;
-    this.#add(sums.arrivals, -arrivedAt);
-    this.#add(sums.sojourns, now - arrivedAt);
+    this.#add(cell.inFlight, -1);
+    this.#add(cell.arrivalSum, -arrivedAt);
+    this.#add(cell.sojournSum, now - arrivedAt);
   }
 
   #begin(job: number, now: number): void {
     const { jobs } = this.#duties;
-    this.busy += 1;
+    this.#add(cell.busy, 1);
     jobs.state[job] = states.serving;
     jobs.startedAt[job] = now;
     const dueAt = jobs.purpose[job] === purposes.check ? now : this.#worksUntil(now);
@@ -231,17 +237,24 @@ export class Station {
   }
 
   #worksUntil(now: number): number {
-    const { cpuTime, draw } = this.#settings;
+    const { draw, streams } = this.#kind;
     const slowness = this.slowness * this.#coldness(now);
+    streams.at(this.#stream);
     const service = Math.round(draw() * slowness);
-    if (cpuTime === 0) return now + service;
-    const cpu = cpuTime * slowness;
-    this.cpuSum += cpu;
-    return this.cpu.use(cpu, now) + service;
+    return this.#cpu === undefined ? now + service : this.#processorUntil(this.#cpu, slowness, now) + service;
+  }
+
+  #processorUntil(quota: CpuQuota, slowness: number, now: number): number {
+    const cpu = this.#kind.cpuTime * slowness;
+    this.#add(cell.cpuSum, cpu);
+    const until = quota.use(cpu, now);
+    this.#set(cell.throttledNs, quota.throttledNs);
+    this.#set(cell.throttledPeriods, quota.throttledPeriods);
+    return until;
   }
 
   #coldness(now: number): number {
-    const { coldStart } = this.#settings;
+    const { coldStart } = this.#kind;
     if (coldStart === undefined) return 1;
     return 1 + (coldStart.factor - 1) * Math.max(0, 1 - (now - this.#coldFrom) / coldStart.length);
   }
@@ -295,33 +308,56 @@ export class Station {
 
   #callsLeft(job: number): boolean {
     const { jobs } = this.#duties;
-    return (jobs.call[job] ?? 0) < this.#settings.calls && jobs.purpose[job] !== purposes.check;
+    return (jobs.call[job] ?? 0) < this.#kind.calls && jobs.purpose[job] !== purposes.check;
   }
 
   /** Lets the job go, and its worker takes up the next: released before anybody can seize it. */
   #finish(job: number, outcome: number, now: number): void {
     const { jobs } = this.#duties;
     this.settle(now);
-    this.busy -= 1;
+    this.#add(cell.busy, -1);
     this.#leave(job, now);
     if (jobs.purpose[job] !== purposes.check) {
-      this.#add(sums.service, now - (jobs.startedAt[job] ?? 0));
-      this.serviceCount += 1;
+      this.#add(cell.serviceSum, now - (jobs.startedAt[job] ?? 0));
+      this.#add(cell.serviceCount, 1);
     }
     this.#takeNext(now);
     this.#duties.ended(job, outcome);
   }
 
+  /** The queue is a ring through the pool's `next`: the last points to the first, and only the last is kept. */
+  #queueUp(job: number): void {
+    const { next } = this.#duties.jobs;
+    const last = this.#cell(cell.queue);
+    if (last < 0) next[job] = job;
+    else {
+      next[job] = next[last] ?? -1;
+      next[last] = job;
+    }
+    this.#set(cell.queue, job);
+  }
+
+  /** Takes out who has waited longest; −1 when nobody waits. */
+  #nextInQueue(): number {
+    const last = this.#cell(cell.queue);
+    if (last < 0) return -1;
+    const { next } = this.#duties.jobs;
+    const first = next[last] ?? -1;
+    if (first === last) this.#set(cell.queue, -1);
+    else next[last] = next[first] ?? -1;
+    return first;
+  }
+
   #takeNext(now: number): void {
     const { jobs } = this.#duties;
     while (this.busy < this.workers) {
-      const job = this.#queue.shift(jobs);
+      const job = this.#nextInQueue();
       if (job < 0) return;
       if (jobs.state[job] === states.dropped) {
         jobs.free(job);
         continue;
       }
-      this.waiting -= 1;
+      this.#add(cell.waiting, -1);
       this.#begin(job, now);
     }
   }
@@ -330,12 +366,12 @@ export class Station {
   abandon(job: number, now: number): void {
     const { jobs } = this.#duties;
     jobs.parent[job] = -1;
-    if (this.#settings.abandoned === 'served') return;
+    if (this.#kind.abandoned === 'served') return;
     if (jobs.state[job] === states.unread) jobs.state[job] = states.dropped;
     if (jobs.state[job] !== states.waiting) return;
     this.settle(now);
     jobs.state[job] = states.dropped;
-    this.waiting -= 1;
+    this.#add(cell.waiting, -1);
     this.#leave(job, now);
   }
 
@@ -392,11 +428,11 @@ export class Station {
     const { jobs } = this.#duties;
     this.settle(now);
     this.#down = true;
-    this.#queue.clear();
+    this.#set(cell.queue, -1);
     this.#unread.clear();
     this.#overdue.clear();
-    this.busy = 0;
-    this.waiting = 0;
+    this.#set(cell.busy, 0);
+    this.#set(cell.waiting, 0);
     for (let job = 0; job < jobs.end; job++) {
       if (jobs.station[job] === this.index && jobs.state[job] !== states.free) this.#lose(job, now);
     }
@@ -428,7 +464,7 @@ export class Station {
     this.#stopped = false;
     this.#pauses = 0;
     this.#coldFrom = now;
-    this.cpu.clear(now);
+    this.#cpu?.clear(now);
   }
 }
 

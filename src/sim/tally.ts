@@ -57,10 +57,8 @@ export class Tally {
   }
 }
 
-/** What clients saw of one replica. */
+/** What clients saw of one replica, besides how often it answered. */
 export class ReplicaTally {
-  /** Whole answers. */
-  finished = 0;
   /** Undefined until there is one. */
   errors: Map<string, number> | undefined;
   /** Undefined in a large fleet: a histogram is 32 KB, and nobody reads ten thousand of them. */
@@ -71,7 +69,6 @@ export class ReplicaTally {
   }
 
   answer(ok: boolean, latency: number): void {
-    this.finished += 1;
     this.latency?.record(ns(latency));
     if (!ok) this.failure('status-5xx');
   }
@@ -87,7 +84,6 @@ export class ReplicaTally {
   }
 
   clear(): void {
-    this.finished = 0;
     this.errors?.clear();
     if (this.latency !== undefined && !isEmpty(this.latency)) this.latency.clear();
   }

@@ -12,27 +12,17 @@ import {
   type TickLine,
 } from '../record.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
+import { cell, cellsEach } from './cells.ts';
 import { cutLevel } from './gate.ts';
 import type { Group } from './group.ts';
 import type { Station } from './station.ts';
 import type { World } from './world.ts';
 
-/** A replica's totals when it was last looked at; undefined when it was silent then. */
-interface Reading {
-  readonly inFlightArea: number;
-  readonly busyArea: number;
-  readonly waitingArea: number;
-  readonly started: number;
-  readonly serviceSum: number;
-  readonly serviceCount: number;
-  readonly cpuSum: number;
-  readonly throttledNs: number;
-  readonly throttledPeriods: number;
-}
-
 export class Ticker {
   readonly #world: World;
-  readonly #readings: (Reading | undefined)[] = [];
+  /** Every station's numbers when they were last looked at, and who was silent then. */
+  #before: Float64Array;
+  #silent: Uint8Array;
   #gatewayRequests = 0;
   #gatewayErrors = new Map<string, number>();
   #from: number;
@@ -43,10 +33,11 @@ export class Ticker {
     this.#from = world.now;
     for (const station of world.fleet.stations) {
       station.settle(world.now);
-      this.#readings[station.index] = readingOf(station);
-      world.books.recent[station.index]?.clear();
+      world.books.clearRecent(station.index);
       this.#inFlightFromOutside(station);
     }
+    this.#before = world.fleet.cells.copy();
+    this.#silent = silentOf(world.fleet.stations);
     this.#cutGateways();
   }
 
@@ -54,37 +45,43 @@ export class Ticker {
   tick(phase: string): TickLine {
     const { fleet, groups, now } = this.#world;
     const span = now - this.#from;
+    for (const station of fleet.stations) station.settle(now);
+    const after = fleet.cells.copy();
+    const silent = silentOf(fleet.stations);
     const line: TickLine = {
       kind: 'tick',
       at_ns: this.#from,
       span_ns: span,
       phase,
-      replicas: fleet.stations.map((station) => this.#replica(station, span)),
+      replicas: fleet.stations.map((station) => this.#replica(station, span, after, silent)),
       clients: groups.map((group) => this.#client(group)),
       ...this.#cutGateways(),
     };
     this.#from = now;
+    this.#before = after;
+    this.#silent = silent;
     return line;
   }
 
-  #replica(station: Station, span: number): ReplicaTick {
-    const { now } = this.#world;
-    const tally = this.#world.books.recent[station.index];
-    station.settle(now);
-    const before = this.#readings[station.index];
-    const after = readingOf(station);
-    this.#readings[station.index] = after;
+  #replica(station: Station, span: number, after: Float64Array, silent: Uint8Array): ReplicaTick {
+    const { books, fleet } = this.#world;
+    const { index } = station;
+    const isLimited = fleet.siteOf(station).service.cpuQuota !== undefined;
+    const tally = books.recent[index];
     const outside = this.#inFlightFromOutside(station);
     const latency = tally?.latency === undefined ? undefined : quantilesOf(tally.latency);
+    const isSilent = silent[index] === 1;
+    const grown = (place: number): number =>
+      (after[cellsEach * index + place] ?? 0) - (this.#before[cellsEach * index + place] ?? 0);
     const tick: ReplicaTick = {
       id: station.id,
-      finished: tally?.finished ?? 0,
+      finished: books.finished[index] ?? 0,
       ...errorsOf(tally?.errors),
       ...(latency === undefined ? {} : { latency }),
-      ...(before === undefined || after === undefined ? inFlightOnly(outside) : grownBetween(before, after, span)),
-      state: after === undefined ? 'silent' : 'up',
+      ...(isSilent || this.#silent[index] === 1 ? inFlightOnly(outside) : grownBetween(grown, span, isLimited)),
+      state: isSilent ? 'silent' : 'up',
     };
-    tally?.clear();
+    books.clearRecent(index);
     return tick;
   }
 
@@ -143,43 +140,26 @@ export class Ticker {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function readingOf(station: Station): Reading | undefined {
-  if (station.frozen || station.down) return undefined;
-  const { inFlightArea, busyArea, waitingArea, started, serviceSum, serviceCount, cpuSum, cpu } = station;
-  const { throttledNs, throttledPeriods } = cpu;
-  return {
-    inFlightArea,
-    busyArea,
-    waitingArea,
-    started,
-    serviceSum,
-    serviceCount,
-    cpuSum,
-    throttledNs,
-    throttledPeriods,
-  };
-}
+/** 1 for each station that cannot be asked. */
+const silentOf = (stations: readonly Station[]): Uint8Array =>
+  Uint8Array.from(stations, (station) => (station.frozen || station.down ? 1 : 0));
 
 function inFlightOnly(mean: number | undefined): Pick<ReplicaTick, 'in_flight_mean'> {
   return mean === undefined ? {} : { in_flight_mean: mean };
 }
 
-function grownBetween(before: Reading, after: Reading, span: number): Omit<ReplicaTick, 'id'> {
-  const cpu = after.cpuSum - before.cpuSum;
+/** `grown` says by how much a cell has grown in the span. Under a quota it matters, too, that nothing was throttled. */
+function grownBetween(grown: (place: number) => number, span: number, isLimited: boolean): Omit<ReplicaTick, 'id'> {
+  const cpu = grown(cell.cpuSum);
   return {
-    started: after.started - before.started,
-    in_flight_mean: (after.inFlightArea - before.inFlightArea) / span,
-    busy_workers_mean: (after.busyArea - before.busyArea) / span,
-    queue_mean: (after.waitingArea - before.waitingArea) / span,
-    service_sum_ns: after.serviceSum - before.serviceSum,
-    service_count: after.serviceCount - before.serviceCount,
+    started: grown(cell.started),
+    in_flight_mean: grown(cell.inFlightArea) / span,
+    busy_workers_mean: grown(cell.busyArea) / span,
+    queue_mean: grown(cell.waitingArea) / span,
+    service_sum_ns: grown(cell.serviceSum),
+    service_count: grown(cell.serviceCount),
     ...(cpu > 0 ? { cpu_ns: cpu } : {}),
-    ...(after.throttledPeriods > 0
-      ? {
-          throttled_ns: after.throttledNs - before.throttledNs,
-          throttled_periods: after.throttledPeriods - before.throttledPeriods,
-        }
-      : {}),
+    ...(isLimited ? { throttled_ns: grown(cell.throttledNs), throttled_periods: grown(cell.throttledPeriods) } : {}),
   };
 }
 
