@@ -13,6 +13,7 @@ const defaults: LoadFlags = {
   timeout: '2s',
   replicaHeader: 'X-Plimsoll-Replica',
   speed: '1',
+  protocol: 'h1',
   seed: '7',
 };
 const address = 'http://127.0.0.1:8080/path?q=1';
@@ -132,4 +133,14 @@ test('what does not go together is told', () => {
   assert.match(problems({}, undefined, { name: 'x', text: 'curl http://a/ http://b/' }).join(), /^x:1: two addresses/);
   assert.match(problems({}, undefined, { name: 'x', text: 'hello' }).join(), /^x: expected curl commands/);
   assert.match(problems({}, undefined, { name: 'x', text: 'curl a\ncurl b\n' }).join(), /names 2 servers/);
+});
+
+test('HTTP/2 has so many users on each connection; where it cannot be, the reason is told', () => {
+  const { plan } = loadPlan(address, { ...defaults, protocol: 'http2', streams: '16' }, undefined);
+  const [group] = plan.groups;
+  assert.deepEqual(group?.http2, { streamsMax: 16 });
+  assert.equal(group?.demand.kind === 'closed' && group.demand.users, 160);
+  assert.match(problems({ protocol: 'h2' }, address).join(), /h2 is agreed on within TLS.*h2c/);
+  assert.match(problems({ protocol: 'h2c' }, 'https://shop.example/').join(), /h2c is without TLS/);
+  assert.match(problems({ streams: '16' }, address).join(), /--streams is of HTTP\/2/);
 });

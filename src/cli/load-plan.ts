@@ -1,14 +1,17 @@
 // From the words of a command line to a load plan: addresses, flags that users of wrk, wrk2, hey and vegeta know, and files of
 // requests that they already have. Every mistake is told at once.
 
-import { type Duration, formatDuration, ms, parseDuration, seconds } from '../base.ts';
+import { type Duration, formatDuration, seconds } from '../base.ts';
 import { chanceSeed } from '../host.ts';
 import type { HeldGroup, LoadGroup, LoadPlan, LoadTarget, SourceRequest } from '../load.ts';
-import { readSource } from '../load.ts';
-import { type Demand, type Objective, parseObjective, type Step, warped } from '../scenario.ts';
-import { UsageError } from './exit.ts';
+import type { Demand, Step } from '../scenario.ts';
+import { FlagReader, type GivenFile } from './flag-reader.ts';
 
-/** The flags as they were typed. */
+/** `h2` is HTTP/2 agreed on by ALPN, `h2c` HTTP/2 that both sides know of beforehand, `http2` whichever of them suits the address.
+ * `auto` is left to the server: it is HTTP/1.1 here until somebody has asked. */
+export type Protocol = 'h1' | 'h2' | 'h2c' | 'http2' | 'auto';
+
+/** The flags as they were typed, but for files, which have been read. */
 export interface LoadFlags {
   readonly connections: string;
   readonly threads: string;
@@ -21,6 +24,10 @@ export interface LoadFlags {
   readonly timeout: string;
   readonly replicaHeader: string;
   readonly insecure?: boolean | undefined;
+  /** Certificates of whoever has signed the server's, as PEM. */
+  readonly ca?: string | undefined;
+  readonly protocol: Protocol;
+  readonly streams?: string | undefined;
   readonly objective?: readonly string[] | undefined;
   readonly replay?: boolean | undefined;
   readonly speed: string;
@@ -40,12 +47,6 @@ export interface PlannedLoad {
   readonly lasts: Duration | undefined;
 }
 
-/** A file of requests that was given instead of, or beside, an address. */
-export interface GivenFile {
-  readonly name: string;
-  readonly text: string;
-}
-
 /** Throws a `UsageError` that names every mistake. */
 export function loadPlan(address: string | undefined, flags: LoadFlags, file: GivenFile | undefined): PlannedLoad {
   const reader = new FlagReader();
@@ -59,9 +60,11 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
   }
   const requests = file === undefined ? [] : reader.file(file);
   const headers = reader.headers(flags.header ?? []);
-  const targets = targetsOf(base, requests, flags.insecure === true, reader);
+  const targets = targetsOf(base, requests, flags, reader);
   const flow = flowOf(base, requests, flags, headers);
-  const { demand, shape, lasts } = demandOf(flow, requests, flags, connections, reader);
+  const http2 = http2Of(targets, flags, reader);
+  const users = connections * (http2?.streamsMax ?? 1);
+  const { demand, shape, lasts } = demandOf(flow, requests, flags, users, reader);
   const held = heldOf(targets, flags, reader);
   const group: LoadGroup = {
     group: 'load',
@@ -72,6 +75,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
     replicaHeader: flags.replicaHeader.toLowerCase(),
     connectionsMax: connections,
     connectionsMin: connections,
+    ...(http2 === undefined ? {} : { http2 }),
   };
   const plan: LoadPlan = {
     seed: flags.seed === undefined ? chanceSeed() : reader.count('--seed', flags.seed),
@@ -86,7 +90,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
 function targetsOf(
   base: URL | undefined,
   requests: readonly SourceRequest[],
-  insecure: boolean,
+  { insecure, ca }: LoadFlags,
   reader: FlagReader,
 ): readonly LoadTarget[] {
   const origins = base === undefined ? [...new Set(requests.flatMap(({ origin }) => origin ?? []))] : [base.origin];
@@ -108,9 +112,29 @@ function targetsOf(
       id: url.host,
       host,
       port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
-      ...(secure ? { tls: { serverName: host, insecure } } : {}),
+      ...(secure
+        ? { tls: { serverName: host, insecure: insecure === true, ...(ca === undefined ? {} : { ca }) } }
+        : {}),
     },
   ];
+}
+
+function http2Of(
+  targets: readonly LoadTarget[],
+  { protocol, streams }: LoadFlags,
+  reader: FlagReader,
+): LoadGroup['http2'] {
+  const secure = targets.every(({ tls }) => tls !== undefined);
+  if (protocol === 'h2' && !secure) {
+    reader.wrong('--protocol h2 is agreed on within TLS: give an address with https://, or say --protocol h2c');
+  }
+  if (protocol === 'h2c' && secure) {
+    reader.wrong('--protocol h2c is without TLS: give an address with http://, or say --protocol h2');
+  }
+  if (protocol === 'auto') return undefined;
+  if (protocol !== 'h1') return { streamsMax: streams === undefined ? 1 : reader.count('--streams', streams) };
+  if (streams !== undefined) reader.wrong('--streams is of HTTP/2: say --http2 too');
+  return undefined;
 }
 
 function flowOf(
@@ -139,7 +163,7 @@ function demandOf(
   flow: readonly Step[],
   requests: readonly SourceRequest[],
   flags: LoadFlags,
-  connections: number,
+  users: number,
   reader: FlagReader,
 ): PlannedDemand {
   const rate = flags.rate === undefined ? undefined : reader.rate('--rate', flags.rate);
@@ -163,7 +187,7 @@ function demandOf(
     };
   }
   return {
-    demand: { kind: 'closed', clients: 'load', users: connections, think, flow },
+    demand: { kind: 'closed', clients: 'load', users, think, flow },
     shape: 'closed loop',
     lasts: undefined,
   };
@@ -182,107 +206,4 @@ function heldOf(targets: readonly LoadTarget[], flags: LoadFlags, reader: FlagRe
     ...(flags.holdNew === undefined ? {} : { newPerSecond: { from: reader.rate('--hold-new', flags.holdNew) } }),
     ...(flags.holdRamp === undefined ? {} : { rampPerSecond: reader.rate('--hold-ramp', flags.holdRamp) }),
   };
-}
-
-/** Reads what was typed and keeps every mistake. */
-class FlagReader {
-  readonly #wrong: string[] = [];
-
-  get isFine(): boolean {
-    return this.#wrong.length === 0;
-  }
-
-  wrong(message: string): void {
-    this.#wrong.push(message);
-  }
-
-  finish(): void {
-    if (this.#wrong.length > 0) throw new UsageError(this.#wrong.join('\n'));
-  }
-
-  url(address: string): URL | undefined {
-    const url = URL.parse(address);
-    if (url === null) this.wrong(`"${address}" is no URL; expected one such as http://127.0.0.1:8080/path`);
-    else if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-    else this.wrong(`${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
-    return undefined;
-  }
-
-  /** `10`, `2k`, `1M`. */
-  count(flag: string, text: string): number {
-    const found = /^(\d+(?:\.\d+)?)([kKmM]?)$/.exec(text);
-    const unit = { '': 1, k: 1e3, m: 1e6 }[(found?.[2] ?? '').toLowerCase()] ?? 1;
-    const value = found === null ? Number.NaN : Number(found[1]) * unit;
-    if (Number.isInteger(value) && value >= 1) return value;
-    this.wrong(`${flag}: found "${text}", expected a whole number such as 64 or 2k`);
-    return 1;
-  }
-
-  rate(flag: string, text: string): number {
-    const value = Number(text.replace(/\/s$/, '').replace(/k$/i, 'e3'));
-    if (value > 0 && Number.isFinite(value)) return value;
-    this.wrong(`${flag}: found "${text}", expected so many a second, such as 500, 2k or 250/s`);
-    return 1;
-  }
-
-  /** As wrk does, a bare number is of seconds. */
-  time(flag: string, text: string): Duration {
-    const found = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-    if (found !== undefined && (found > 0 || flag === '--think' || flag === '--warm-up')) return found;
-    this.wrong(`${flag}: found "${text}", expected a duration such as 30s, 500ms or 2m`);
-    return ms(1);
-  }
-
-  headers(lines: readonly string[]): Readonly<Record<string, string>> {
-    const headers: Record<string, string> = {};
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      if (colon < 1 || /[\r\n\0]/.test(line)) this.wrong(`--header: found "${line}", expected "name: value"`);
-      else headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
-    }
-    return headers;
-  }
-
-  objectives(lines: readonly string[]): readonly Objective[] {
-    return lines.flatMap((line) => {
-      // A colon within braces belongs to the filter: http_req_duration{replica:api-2}: p(95)<200.
-      const colon = /:(?![^{]*\})/.exec(line)?.index ?? -1;
-      const parsed =
-        colon === -1
-          ? 'expected a metric and an expression such as "http_req_duration: p(95)<200"'
-          : parseObjective(line.slice(0, colon).trim(), line.slice(colon + 1));
-      if (typeof parsed !== 'string') return [parsed];
-      this.wrong(`--objective "${line}": ${parsed}`);
-      return [];
-    });
-  }
-
-  file({ name, text }: GivenFile): readonly SourceRequest[] {
-    const source = readSource(text);
-    if (source === undefined) {
-      this.wrong(`${name}: expected curl commands, a HAR, targets of vegeta or an access log, and it is none of them`);
-      return [];
-    }
-    if (source.requests.length > 0) {
-      for (const { line, message } of source.problems) {
-        process.stderr.write(`${name}${line === undefined ? '' : `:${line}`}: left out: ${message}\n`);
-      }
-      return source.requests;
-    }
-    for (const { line, message } of source.problems)
-      this.wrong(`${name}${line === undefined ? '' : `:${line}`}: ${message}`);
-    if (source.problems.length === 0) this.wrong(`${name}: there is no request in it`);
-    return [];
-  }
-
-  times(requests: readonly SourceRequest[], speed: string, rate: number | undefined): readonly Duration[] {
-    if (rate !== undefined)
-      this.wrong('--replay and --rate: the times of the requests are their rate; leave one of them out');
-    const times = requests.flatMap(({ at }) => at ?? []);
-    if (requests.length === 0 || times.length < requests.length) {
-      this.wrong('--replay needs requests with times: an access log or a HAR, given with --from');
-      return [];
-    }
-    return warped(times, this.rate('--speed', speed));
-  }
 }

@@ -4,6 +4,7 @@
 import { enableCompileCache } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { exit, UsageError } from './exit.ts';
+import { loadCommand } from './load-command.ts';
 import { version } from './version.ts';
 
 enableCompileCache();
@@ -139,44 +140,7 @@ function commands(done: (code: number) => void): Command {
       done(show(path, options));
     });
 
-  program
-    .command('load')
-    .description('put load on an address, in the manner of wrk2, and say who answered and where every request went')
-    .argument('[url]', 'such as http://127.0.0.1:8080/path; may be left out where --from names it')
-    .option('-c, --connections <count>', 'connections; without a rate each is a closed user', '10')
-    .option('-d, --duration <time>', 'how long is measured (default: 10s, or until a replay has ended)')
-    .option('-t, --threads <count>', 'generating threads', '1')
-    .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
-    .option('--arrivals <process>', 'constant or poisson', 'constant')
-    .option('--think <time>', 'closed loop: how long a user thinks after each answer', '0')
-    .option('-H, --header <line...>', 'a header, such as "accept: text/html"')
-    .option('-m, --method <method>', 'request method', 'GET')
-    .option('-b, --body <text>', 'request body')
-    .option(
-      '--from <file>',
-      'requests from curl commands, a HAR, targets of vegeta or an access log (-: standard input)',
-    )
-    .option('--replay', 'play the requests of --from again when they were')
-    .option('--speed <factor>', 'play them so many times faster', '1')
-    .option('--timeout <time>', 'how long a client waits for an answer', '2s')
-    .option('--warm-up <time>', 'load that is not judged, first', '0')
-    .option('-k, --insecure', 'https: take any certificate')
-    .option('--hold <count>', 'hold so many connections besides')
-    .option('--hold-new <per second>', 'so many new ones a second, in place of the oldest held')
-    .option('--hold-ramp <per second>', 'how fast they are opened at first (default: 2000)')
-    .option('--objective <threshold...>', 'such as "http_req_duration: p(95)<200"; exit code 99 when one is not met')
-    .option('--engine <engine>', 'auto, uring or node', 'auto')
-    .option('-L, --latency', 'the detailed percentile spectrum')
-    .option('-U, --u-latency', 'latency from the moment of sending as well')
-    .option('--replica-header <name>', 'response header that says who answered', 'x-plimsoll-replica')
-    .option('--seed <number>', 'seed of the arrivals')
-    .option('--anyway', 'start although this machine is short of something')
-    .option('--json', 'the result as JSON on standard output')
-    .option('--quiet', 'no talk')
-    .action(async (url: string | undefined, options: object) => {
-      const { load } = await import('./commands/load.ts');
-      done(await load(url, options));
-    });
+  loadCommand(program, done);
 
   program
     .command('selftest')

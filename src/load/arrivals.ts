@@ -20,7 +20,7 @@
 import { after, assert, type Instant, instantAt, Ring } from '../base.ts';
 import type { Alarm, Engine } from '../net.ts';
 import type { Pacer } from '../scenario.ts';
-import type { Connection } from './connection.ts';
+import type { Carrier } from './carrier.ts';
 import type { Dispatch, Ending, Source } from './dispatch.ts';
 
 export interface ArrivalLimits {
@@ -36,7 +36,7 @@ export interface ArrivalLimits {
 const perTurn = 1000;
 
 interface Lane {
-  readonly idle: Ring<Connection>;
+  readonly idle: Ring<Carrier>;
   /** Slots of requests that wait for a connection, oldest first. Made when the first one waits. */
   waiting: Ring<number> | undefined;
   connections: number;
@@ -71,7 +71,7 @@ export class Arrivals implements Source {
     const laneMax = Math.max(1, Math.floor(limits.connectionsMax / dispatch.targets));
     this.#laneMax = laneMax;
     this.#lanes = Array.from({ length: dispatch.targets }, () => ({
-      idle: new Ring<Connection>(laneMax),
+      idle: new Ring<Carrier>(laneMax),
       waiting: undefined,
       connections: 0,
     }));
@@ -95,7 +95,7 @@ export class Arrivals implements Source {
 
   opened(): void {}
 
-  ended(connection: Connection, _ending: Ending, now: Instant): void {
+  ended(connection: Carrier, _ending: Ending, now: Instant): void {
     const lane = this.#laneOf(connection.target);
     if (connection.state === 'closed') {
       lane.connections -= 1;
@@ -109,7 +109,7 @@ export class Arrivals implements Source {
     if (this.#nextDue <= now) this.#pump(now);
   }
 
-  lostIdle(connection: Connection, now: Instant): void {
+  lostIdle(connection: Carrier, now: Instant): void {
     const lane = this.#laneOf(connection.target);
     lane.connections -= 1;
     this.#replace(lane, connection.target, now);
@@ -183,13 +183,13 @@ export class Arrivals implements Source {
     this.#waitingMost = Math.max(this.#waitingMost, lane.waiting.size);
   }
 
-  #send(slot: number, connection: Connection, now: Instant): void {
+  #send(slot: number, connection: Carrier, now: Instant): void {
     const step = this.#step;
     this.#step = step + 1 === this.#dispatch.steps ? 0 : step + 1;
     this.#dispatch.assign(slot, connection, this.#dispatch.ready(connection.target, step), now);
   }
 
-  #open(lane: Lane, target: number): Connection {
+  #open(lane: Lane, target: number): Carrier {
     lane.connections += 1;
     return this.#dispatch.connect(target, -1);
   }
@@ -210,13 +210,13 @@ export class Arrivals implements Source {
 
 /** There is always room: a new connection is opened only when the ring is empty, so that it never holds more than the cap,
  * those included that closed meanwhile and were not passed over yet. */
-function keepIdle(lane: Lane, connection: Connection): void {
+function keepIdle(lane: Lane, connection: Carrier): void {
   const kept = lane.idle.push(connection);
   assert(kept, 'an idle connection has its place');
 }
 
 /** The connection that has been idle longest. Those that closed while idle are passed over. */
-function idleOf(lane: Lane): Connection | undefined {
+function idleOf(lane: Lane): Carrier | undefined {
   for (;;) {
     const connection = lane.idle.shift();
     if (connection === undefined || (connection.state !== 'closed' && !connection.busy)) return connection;

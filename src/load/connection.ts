@@ -1,4 +1,4 @@
-// One connection to one target, carrying one request at a time. It knows what the bytes mean and nothing of plans: whoever
+// One connection of HTTP/1.1 to one target, carrying one request at a time. It knows what the bytes mean and nothing of plans: whoever
 // owns it is told that it opened, that its request was answered, or that it is gone.
 //
 //   connecting ──onOpen──► open ──────────onClose──► closed
@@ -10,26 +10,10 @@
 import { assert, type Instant } from '../base.ts';
 import type { Engine, NetError, Socket, SocketHandler, Target } from '../net.ts';
 import { type ResponseEvents, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
+import { type Carrier, type CarrierOwner, noRequest, type Reading } from './carrier.ts';
 import type { KnownAnswers } from './known-answers.ts';
 import type { ReadyRequest } from './request-bytes.ts';
 import type { ReplicaNames } from './replica-names.ts';
-
-/** Whom a connection tells. Called once a turn at most for each, never from inside `ask`. */
-export interface ConnectionOwner {
-  opened(connection: Connection, now: Instant): void;
-  /** The request was answered in full: `status` and `replica` are those of the answer. The connection may be used again if
-   * it is still `open`. */
-  answered(connection: Connection, now: Instant): void;
-  /** The end, with or without a request on it. `kind` says what became of the request, in the words of the error counts. */
-  lost(connection: Connection, kind: string, now: Instant): void;
-}
-
-/** Who reads an answer for more than its status. Called while the answer comes in. */
-export interface Reading {
-  onHead(head: ResponseHead): void;
-  onBody(bytes: Uint8Array, from: number, to: number): void;
-  onEnd(): void;
-}
 
 export interface ConnectionSetting {
   readonly names: ReplicaNames;
@@ -40,9 +24,7 @@ export interface ConnectionSetting {
   readonly user: number;
 }
 
-const noRequest = -1;
-
-export class Connection implements SocketHandler {
+export class Connection implements Carrier, SocketHandler {
   /** Index of its target in the group's list. */
   readonly target: number;
   /** Whose it is, where connections belong to users. */
@@ -57,7 +39,7 @@ export class Connection implements SocketHandler {
   replica: number | undefined;
   #socket: Socket | undefined;
   #reader: ResponseReader | undefined;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: CarrierOwner;
   readonly #names: ReplicaNames;
   readonly #replicaHeader: string;
   readonly #known: KnownAnswers;
@@ -68,7 +50,7 @@ export class Connection implements SocketHandler {
   #complete = false;
   #reusable = true;
 
-  constructor(owner: ConnectionOwner, setting: ConnectionSetting) {
+  constructor(owner: CarrierOwner, setting: ConnectionSetting) {
     this.#owner = owner;
     this.#names = setting.names;
     this.#replicaHeader = setting.replicaHeader;

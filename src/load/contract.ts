@@ -25,6 +25,11 @@ export interface LoadGroup {
   readonly waitingMax?: number;
   /** Open demand only: connections opened before the first request is due (default none). */
   readonly connectionsMin?: number;
+  /** Present: HTTP/2 is spoken, agreed on by ALPN with TLS and known beforehand without it. Needs Node's own engine. */
+  readonly http2?: {
+    /** Requests under way at once on each connection. Of closed users, so many share a connection. */
+    readonly streamsMax: number;
+  };
 }
 
 export interface LoadTarget {
@@ -32,7 +37,7 @@ export interface LoadTarget {
   readonly id: string;
   readonly host: string;
   readonly port: number;
-  /** Present: TLS is spoken, with HTTP/1.1 as the protocol agreed on. */
+  /** Present: TLS is spoken, with HTTP/1.1 as the protocol agreed on unless the group says otherwise. */
   readonly tls?: TlsTarget;
 }
 
@@ -111,7 +116,8 @@ export interface GroupSnapshot {
   readonly answered: number;
   /** `timeout`, `refused` (by the peer), `reset`, `closed`, `truncated`, `bad-response`, `status-4xx`, `status-5xx`,
    * `connect-timeout`, `unreachable`, `dns`, `tls`, `no-ports`, `no-files`, `no-variable` (a step named a variable that no
-   * answer had given), `other`. */
+   * answer had given), `other`. Of HTTP/2 also `goaway` (the server took its leave and has not looked at the request),
+   * `stream-refused` (it has not looked at it and says no more) and `stream-reset` (any other RST_STREAM). */
   readonly errors: ErrorCounts;
   readonly inFlightMean: number;
   readonly inFlightMin: number;

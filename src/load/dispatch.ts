@@ -16,13 +16,16 @@
 import { after, assert, between, type Duration, type Instant, ns } from '../base.ts';
 import type { Alarm, Engine, Target } from '../net.ts';
 import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
-import { Connection, type ConnectionOwner, type Reading } from './connection.ts';
+import { connectionsFor, connectionsMaxOf } from './capacity.ts';
+import type { Carrier, CarrierOwner, Reading } from './carrier.ts';
+import { Connection } from './connection.ts';
 import type { LoadGroup, LoadTarget } from './contract.ts';
+import { Http2Pool } from './http2/pool.ts';
 import { InFlight } from './in-flight.ts';
 import { KnownAnswers } from './known-answers.ts';
 import { Pending } from './pending.ts';
 import type { ReplicaNames } from './replica-names.ts';
-import { type ReadyRequest, readyRequests } from './request-bytes.ts';
+import { type HttpVersion, type ReadyRequest, readyRequests } from './request-bytes.ts';
 import { Stretches } from './stretches.ts';
 
 /** How a request ended, as far as its sender must know: `unreachable` means that its connection never opened. */
@@ -32,11 +35,11 @@ export type Ending = 'answered' | 'failed' | 'unreachable';
 export interface Source {
   begin(now: Instant): void;
   /** A connection that was opened in advance is ready. */
-  opened(connection: Connection, now: Instant): void;
+  opened(connection: Carrier, now: Instant): void;
   /** The request on this connection ended. The connection may carry another one if it is still open. */
-  ended(connection: Connection, ending: Ending, now: Instant): void;
+  ended(connection: Carrier, ending: Ending, now: Instant): void;
   /** A connection that carried nothing is gone. */
-  lostIdle(connection: Connection, now: Instant): void;
+  lostIdle(connection: Carrier, now: Instant): void;
   /** Nothing more is to come due after `now`. What waits for a connection is closed by whoever calls. */
   end(now: Instant): void;
 }
@@ -51,13 +54,14 @@ export interface DispatchSetting {
 
 const defaultReplicaHeader = 'x-plimsoll-replica';
 
-export class Dispatch implements ConnectionOwner {
+export class Dispatch implements CarrierOwner {
   readonly group: LoadGroup;
   readonly stretches: Stretches;
   readonly inFlight: InFlight;
   readonly pending = new Pending();
   /** Steps in the flow. */
   readonly steps: number;
+  readonly version: HttpVersion;
   readonly #engine: Engine;
   readonly #names: ReplicaNames;
   readonly #replicaHeader: string;
@@ -66,12 +70,14 @@ export class Dispatch implements ConnectionOwner {
   readonly #requests: readonly (readonly ReadyRequest[])[];
   /** Replica index of each target: who answers where no header says. */
   readonly #targetReplicas: readonly number[];
+  /** By target, for HTTP/2. */
+  readonly #pools: readonly Http2Pool[];
   /** Undefined where there is nothing to choose. */
   readonly #balancer: Balancer | undefined;
   readonly #outcome: { ok: boolean; latency: Duration } = { ok: true, latency: ns(0) };
   /** By slot: the connection that carries the request; undefined while it waits for one. */
-  readonly #carriers: (Connection | undefined)[] = [];
-  readonly #connections = new Set<Connection>();
+  readonly #carriers: (Carrier | undefined)[] = [];
+  readonly #connections = new Set<Carrier>();
   #connectionsMost = 0;
   #noFiles = 0;
   #noPorts = 0;
@@ -90,7 +96,9 @@ export class Dispatch implements ConnectionOwner {
     this.#engine = engine;
     this.#names = names;
     this.#replicaHeader = (group.replicaHeader ?? defaultReplicaHeader).toLowerCase();
-    this.#requests = group.targets.map((target) => readyRequests(group.demand.flow, target));
+    this.version = group.http2 === undefined ? '1.1' : '2';
+    this.#requests = group.targets.map((target) => readyRequests(group.demand.flow, target, this.version));
+    this.#pools = group.http2 === undefined ? [] : http2Pools(group, group.http2.streamsMax, () => engine.now());
     this.#targetReplicas = group.targets.map((target) => names.indexOf(target.id));
     this.#balancer = group.targets.length === 1 ? undefined : registryBalancer(group, setting.seed);
     this.#latest = now;
@@ -100,6 +108,12 @@ export class Dispatch implements ConnectionOwner {
   begin(source: Source, now: Instant): void {
     this.#source = source;
     source.begin(now);
+  }
+
+  /** Streams that a server allows on a connection where those are fewer than were asked for. */
+  get streamsAllowed(): number | undefined {
+    const allowed = this.#pools.flatMap((pool) => pool.streamsAllowed ?? []);
+    return allowed.length === 0 ? undefined : Math.min(...allowed);
   }
 
   /** Connections open or opening now, and at most so far. */
@@ -131,19 +145,21 @@ export class Dispatch implements ConnectionOwner {
     return slot;
   }
 
-  /** Opens a connection. Its owner hears of it in a later turn. */
-  connect(target: number, user: number): Connection {
-    const connection = new Connection(this, {
-      names: this.#names,
-      replicaHeader: this.#replicaHeader,
-      known: this.#known,
-      target,
-      user,
-    });
-    const at = this.group.targets[target];
-    assert(at !== undefined, 'a connection goes to one of the targets');
+  /** Opens a connection, or takes a place on one of HTTP/2. Its owner hears of it in a later turn. */
+  connect(target: number, user: number): Carrier {
+    const connection = this.#opened(target, user);
     this.#connections.add(connection);
     this.#connectionsMost = Math.max(this.#connectionsMost, this.#connections.size);
+    return connection;
+  }
+
+  #opened(target: number, user: number): Carrier {
+    const setting = { names: this.#names, replicaHeader: this.#replicaHeader, target, user };
+    const pool = this.#pools[target];
+    if (pool !== undefined) return pool.place({ ...setting, owner: this });
+    const at = this.group.targets[target];
+    assert(at !== undefined, 'a connection goes to one of the targets');
+    const connection = new Connection(this, { ...setting, known: this.#known });
     connection.connect(this.#engine, addressOf(at));
     return connection;
   }
@@ -157,7 +173,7 @@ export class Dispatch implements ConnectionOwner {
 
   /** Puts a request on a connection: sent at once if that is open, otherwise as soon as it opens. `reading` is shown the
    * answer as it comes. */
-  assign(slot: number, connection: Connection, request: ReadyRequest, now: Instant, reading?: Reading): void {
+  assign(slot: number, connection: Carrier, request: ReadyRequest, now: Instant, reading?: Reading): void {
     const due = this.pending.due(slot);
     connection.take(slot, request, reading);
     this.#carriers[slot] = connection;
@@ -166,13 +182,13 @@ export class Dispatch implements ConnectionOwner {
     if (connection.state === 'open') this.#send(connection, now);
   }
 
-  opened(connection: Connection, at: Instant): void {
+  opened(connection: Carrier, at: Instant): void {
     const now = this.#noLessThanBefore(at);
     if (connection.busy) this.#send(connection, now);
     else this.#source?.opened(connection, now);
   }
 
-  answered(connection: Connection, at: Instant): void {
+  answered(connection: Carrier, at: Instant): void {
     const now = this.#noLessThanBefore(at);
     const slot = connection.request;
     const due = this.pending.due(slot);
@@ -185,7 +201,7 @@ export class Dispatch implements ConnectionOwner {
     this.#source?.ended(connection, 'answered', now);
   }
 
-  lost(connection: Connection, kind: string, at: Instant): void {
+  lost(connection: Carrier, kind: string, at: Instant): void {
     const now = this.#noLessThanBefore(at);
     this.#connections.delete(connection);
     if (kind === 'no-files') this.#noFiles += 1;
@@ -247,16 +263,17 @@ export class Dispatch implements ConnectionOwner {
     }
     for (const connection of this.#connections) connection.drop();
     this.#connections.clear();
+    for (const pool of this.#pools) pool.close();
   }
 
-  #send(connection: Connection, now: Instant): void {
+  #send(connection: Carrier, now: Instant): void {
     const slot = connection.request;
     this.pending.markSent(slot, now);
     this.stretches.at(this.pending.due(slot)).sent += 1;
     connection.ask();
   }
 
-  #close(slot: number, connection: Connection | undefined, ok: boolean, latency: Duration, now: Instant): void {
+  #close(slot: number, connection: Carrier | undefined, ok: boolean, latency: Duration, now: Instant): void {
     this.pending.close(slot);
     this.#carriers[slot] = undefined;
     this.inFlight.leave(now);
@@ -314,6 +331,17 @@ export const addressOf = ({ host, port, tls }: LoadTarget): Target => ({
   port,
   ...(tls === undefined ? {} : { tls: { alpn: ['http/1.1'], ...tls } }),
 });
+
+/** One for each target. Open demand may hold so many connections in all; closed users need as many as they share. */
+function http2Pools(group: LoadGroup, streamsMax: number, now: () => Instant): readonly Http2Pool[] {
+  const { demand, targets } = group;
+  const needed =
+    demand.kind === 'closed'
+      ? connectionsFor(demand.users, group)
+      : Math.floor(connectionsMaxOf(group) / targets.length);
+  const connectionsMax = Math.max(1, needed);
+  return targets.map((target) => new Http2Pool({ now, target: addressOf(target), streamsMax, connectionsMax }));
+}
 
 const noWishes = {};
 

@@ -7,6 +7,7 @@
 import { after, between, type Duration, type Instant, ms, ns } from '../base.ts';
 import type { Engine } from '../net.ts';
 import { Arrivals } from './arrivals.ts';
+import { connectionsMaxOf, streamsOf } from './capacity.ts';
 import type { LoadGroup, LoadPlan } from './contract.ts';
 import { Dispatch } from './dispatch.ts';
 import type { HeldCut } from './hold-counts.ts';
@@ -48,7 +49,6 @@ export interface DriverSetting {
   readonly begin: Instant;
 }
 
-const defaultConnectionsMax = 10_000;
 const defaultWaitingMax = 65_536;
 const noWaits = { waited: 0, waitingMost: 0, refused: 0 };
 /** How often the drain looks whether everything has been answered. */
@@ -148,8 +148,8 @@ export class Driver {
       return { dispatch, arrivals: undefined };
     }
     const limits = {
-      connectionsMin: group.connectionsMin ?? 0,
-      connectionsMax: group.connectionsMax ?? defaultConnectionsMax,
+      connectionsMin: (group.connectionsMin ?? 0) * streamsOf(group),
+      connectionsMax: connectionsMaxOf(group) * streamsOf(group),
       waitingMax: group.waitingMax ?? defaultWaitingMax,
     };
     const arrivals = new Arrivals(sharedPacer(group.demand, seed, share), limits, dispatch, engine);
@@ -171,7 +171,9 @@ export class Driver {
 
 const groupLimits = ({ dispatch, arrivals }: Lane): GroupLimits => ({
   group: dispatch.group.group,
-  connectionsMax: dispatch.group.connectionsMax ?? defaultConnectionsMax,
+  connectionsMax: connectionsMaxOf(dispatch.group),
+  streamsMax: dispatch.group.http2?.streamsMax,
+  streamsAllowed: dispatch.streamsAllowed,
   ...(arrivals?.waits ?? noWaits),
   ...dispatch.shortages,
 });

@@ -1,13 +1,13 @@
 // Variables out of answers: what a login gives and the next step needs.
 
 import type { Extraction } from '../scenario.ts';
-import type { ResponseHead } from '../wire.ts';
+import type { AnswerFields } from './carrier.ts';
 
 /** Whether an extraction needs the body kept. */
 export const needsBody = (extraction: Extraction): boolean => extraction.from !== 'header';
 
 /** The value that a head holds; undefined when it does not, or when the value is in the body. */
-export function fromHead(extraction: Extraction, head: ResponseHead): string | undefined {
+export function fromHead(extraction: Extraction, head: AnswerFields): string | undefined {
   return extraction.from === 'header' ? head.header(extraction.header.toLowerCase()) : undefined;
 }
 

@@ -34,7 +34,7 @@ export class KnownAnswers {
   #credit = patience;
 
   /** The answer that these bytes are, if they were read before as the whole answer to a request of this method. */
-  find(bytes: Uint8Array, { method }: ReadyRequest): KnownAnswer | undefined {
+  find(bytes: Uint8Array, { method }: Pick<ReadyRequest, 'method'>): KnownAnswer | undefined {
     if (this.#credit <= 0) return undefined;
     for (const entry of this.#entries) {
       if (entry.bytes.length !== bytes.length || entry.method !== method) continue;
@@ -47,7 +47,7 @@ export class KnownAnswers {
   }
 
   /** These bytes were the whole answer, nothing before and nothing after, on a connection that may be used again. */
-  learn(bytes: Uint8Array, { method }: ReadyRequest, { status, replica }: KnownAnswer): void {
+  learn(bytes: Uint8Array, { method }: Pick<ReadyRequest, 'method'>, { status, replica }: KnownAnswer): void {
     if (this.#credit <= 0 || bytes.length > bytesMax) return;
     // A copy: `slice` of a Buffer is a view of the memory that was lent.
     this.#entries[this.#oldest] = { method, bytes: new Uint8Array(bytes), status, replica };

@@ -19,6 +19,10 @@ export interface GeneratorFacts {
 export interface GroupLimits {
   readonly group: string;
   readonly connectionsMax: number;
+  /** On each connection, where HTTP/2 is spoken. */
+  readonly streamsMax?: number | undefined;
+  /** Fewer, by the server's word. */
+  readonly streamsAllowed?: number | undefined;
   /** Requests that waited for a connection, and the most at once. */
   readonly waited: number;
   readonly waitingMost: number;
@@ -47,17 +51,24 @@ export function limitsReached(facts: GeneratorFacts): readonly string[] {
 
 function groupLimits(group: GroupLimits): readonly string[] {
   const limits: string[] = [];
+  const { streamsMax, streamsAllowed } = group;
+  const all =
+    streamsMax === undefined
+      ? `all ${group.connectionsMax} connections were in use`
+      : `all ${group.connectionsMax * streamsMax} streams of ${group.connectionsMax} connections were in use`;
+  if (streamsMax !== undefined && streamsAllowed !== undefined) {
+    limits.push(
+      `${group.group}: the server allows ${streamsAllowed} streams on a connection, and ${streamsMax} were asked for: ` +
+        'the others waited, which is in the latency',
+    );
+  }
   if (group.waited > 0) {
     limits.push(
-      `${group.group}: all ${group.connectionsMax} connections were in use: ${group.waited} requests waited for one, ` +
-        `${group.waitingMost} at once at most`,
+      `${group.group}: ${all}: ${group.waited} requests waited for one, ${group.waitingMost} at once at most`,
     );
   }
   if (group.refused > 0) {
-    limits.push(
-      `${group.group}: all ${group.connectionsMax} connections were in use and no more could wait: ` +
-        `${group.refused} requests were not sent`,
-    );
+    limits.push(`${group.group}: ${all} and no more could wait: ${group.refused} requests were not sent`);
   }
   if (group.noFiles > 0) {
     limits.push(

@@ -5,11 +5,10 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { after, type Duration, formatDuration, ms, ns, seconds } from '../base.ts';
-import { nodeEngine } from '../net.ts';
+import { type Duration, formatDuration, ms, seconds } from '../base.ts';
 import type { ClosedDemand, OpenDemand } from '../scenario.ts';
-import type { LoadGroup, LoadResult } from './contract.ts';
-import { startLoad } from './run.ts';
+import type { LoadGroup } from './contract.ts';
+import { type Loaded, loadUntil } from './testing/load-until.ts';
 import { withNginx } from './testing/nginx.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
@@ -27,39 +26,8 @@ function group(port: number, demand: LoadGroup['demand'], change: Partial<LoadGr
   return { group: 'shop', demand, targets, choice: 'round-robin', timeout: seconds(2), ...change };
 }
 
-/** Loads until some forty requests have ended, or until patience ends where few ever do. */
-async function load(plan: LoadGroup, patience = seconds(5), grace = seconds(5)): Promise<Loaded> {
-  const engine = nodeEngine();
-  const run = startLoad({ groups: [plan], seed: 1 }, engine);
-  const begun = engine.now();
-  const errors: Record<string, number> = {};
-  /** Requests that ended since the last count. */
-  const count = (): number => {
-    const second = run.snapshot().groups[0];
-    let ended = second?.answered ?? 0;
-    for (const [kind, times] of Object.entries(second?.errors ?? {})) {
-      errors[kind] = (errors[kind] ?? 0) + times;
-      ended += times;
-    }
-    return ended;
-  };
-  let ended = 0;
-  while (ended < 40 && engine.now() - begun < patience) {
-    await new Promise<void>((resolve) => engine.alarm(after(engine.now(), ms(10)), () => resolve()));
-    ended += count();
-  }
-  const took = ns(engine.now() - begun);
-  const result = await run.stop(grace);
-  count();
-  await engine.close();
-  return { result, errors, took };
-}
-
-interface Loaded {
-  readonly result: LoadResult;
-  readonly errors: Record<string, number>;
-  readonly took: Duration;
-}
+const load = (plan: LoadGroup, patience?: Duration, grace?: Duration): Promise<Loaded> =>
+  loadUntil(plan, { ...(patience === undefined ? {} : { patience }), ...(grace === undefined ? {} : { grace }) });
 
 /** For servers at which few requests end, or none. */
 const aMoment = ms(200);

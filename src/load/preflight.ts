@@ -13,6 +13,7 @@
 // needs rate × timeout connections.
 
 import { inSeconds } from '../base.ts';
+import { connectionsFor, connectionsMaxOf } from './capacity.ts';
 import type { Dial, HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
 
 /** What there is. Absent: not known here, and not judged. */
@@ -41,7 +42,6 @@ export interface Shortage {
 /** Files that the process has open besides its connections, with room to spare. */
 const ownFiles = 64;
 const timeWaitSeconds = 60;
-const defaultConnectionsMax = 10_000;
 
 /** Every shortage, the sure ones first. Empty: nothing known stands in the way. */
 export function preflight(plan: LoadPlan, machine: MachineLimits): readonly Shortage[] {
@@ -76,7 +76,7 @@ function needsOf(plan: LoadPlan): readonly Need[] {
 /** By target, with its even share of the group's connections. */
 function groupNeeds(group: LoadGroup): readonly Need[] {
   const { demand, targets } = group;
-  const max = group.connectionsMax ?? defaultConnectionsMax;
+  const max = connectionsMaxOf(group);
   const rate =
     demand.kind === 'open'
       ? Math.max(demand.ratePerSecond, ...(demand.stages ?? []).map((stage) => stage.toPerSecond))
@@ -84,9 +84,13 @@ function groupNeeds(group: LoadGroup): readonly Need[] {
   return targets.map(({ host, port }) => {
     const need = { group: group.group, target: `${host}:${port}`, sources: [] };
     // A registry client keeps a connection to each target that its choice ever gives.
-    if (demand.kind === 'closed') return { ...need, sure: demand.users, ifSlow: demand.users };
+    if (demand.kind === 'closed') {
+      const connections = connectionsFor(demand.users, group);
+      return { ...need, sure: connections, ifSlow: connections };
+    }
     const sure = Math.ceil((group.connectionsMin ?? 0) / targets.length);
-    const ifSlow = Math.ceil(Math.min(max, rate * inSeconds(group.timeout)) / targets.length);
+    const slow = connectionsFor(rate * inSeconds(group.timeout), group);
+    const ifSlow = Math.ceil(Math.min(max, slow) / targets.length);
     return { ...need, sure, ifSlow: Math.max(sure, ifSlow) };
   });
 }
@@ -241,9 +245,10 @@ function backlog(plan: LoadPlan, { listenBacklog }: MachineLimits): readonly Sho
   });
 }
 
-function openedAtOnce({ demand, connectionsMin = 0, targets }: LoadGroup): number {
+function openedAtOnce(group: LoadGroup): number {
+  const { demand, connectionsMin = 0, targets } = group;
   if (demand.kind === 'open') return Math.ceil(connectionsMin / targets.length);
-  return demand.think === 0 ? demand.users : 0;
+  return demand.think === 0 ? connectionsFor(demand.users, group) : 0;
 }
 
 const isHere = ({ host }: { readonly host: string }): boolean =>

@@ -3,12 +3,11 @@
 // microseconds and a few hundred bytes.
 
 import type { Step } from '../scenario.ts';
-import type { ResponseHead } from '../wire.ts';
-import type { Reading } from './connection.ts';
+import type { AnswerFields, Reading } from './carrier.ts';
 import type { LoadTarget } from './contract.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { fromBody, fromHead, needsBody } from './extract.ts';
-import { type ReadyRequest, requestBytes } from './request-bytes.ts';
+import { type HttpVersion, type ReadyRequest, readyRequest } from './request-bytes.ts';
 import { template, type Template } from './template.ts';
 
 /** A body from which a variable is to be read is kept up to here; what lies beyond is not searched. */
@@ -61,7 +60,7 @@ export class Session implements Reading {
   }
 
   /** The request for a step, or undefined when a variable that it names is not known. */
-  compose(live: LiveStep, target: LoadTarget): ReadyRequest | undefined {
+  compose(live: LiveStep, target: LoadTarget, version: HttpVersion): ReadyRequest | undefined {
     const { step } = live;
     const path = live.path.filledWith(this.#variables);
     const body = live.body?.filledWith(this.#variables);
@@ -80,10 +79,10 @@ export class Session implements Reading {
     this.#body = [];
     this.#bodyBytes = 0;
     const filled = { method: step.method, path: asTarget(path), headers, body };
-    return { method: step.method, bytes: requestBytes(filled, target) };
+    return readyRequest(filled, target, version);
   }
 
-  onHead(head: ResponseHead): void {
+  onHead(head: AnswerFields): void {
     if (this.#jar !== undefined) {
       head.each((name, value) => {
         if (name.toLowerCase() === 'set-cookie') this.#jar?.take(value, this.#path);

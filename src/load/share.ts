@@ -9,6 +9,7 @@
 //                  ●  ○  ◦  ●  ○  ◦  ●  ○  ◦
 
 import { type Pacer, type PacedDemand, pacerOf } from '../scenario.ts';
+import { streamsOf } from './capacity.ts';
 import type { Dial, HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
 
 /** The `index`-th (from 0) of `of` equal parts. */
@@ -42,10 +43,16 @@ function groupShare(group: LoadGroup, share: Share): LoadGroup {
   const { demand, connectionsMax, connectionsMin } = group;
   return {
     ...group,
-    demand: demand.kind === 'closed' ? { ...demand, users: dealt(demand.users, share) } : demand,
+    demand: demand.kind === 'closed' ? { ...demand, users: usersShare(group, demand.users, share) } : demand,
     ...(connectionsMax === undefined ? {} : { connectionsMax: Math.max(1, dealt(connectionsMax, share)) }),
     ...(connectionsMin === undefined ? {} : { connectionsMin: dealt(connectionsMin, share) }),
   };
+}
+
+/** Users who share a connection of HTTP/2 stay together. */
+function usersShare(group: LoadGroup, users: number, share: Share): number {
+  const streams = streamsOf(group);
+  return users % streams === 0 ? streams * dealt(users / streams, share) : dealt(users, share);
 }
 
 function heldShare(group: HeldGroup, share: Share): HeldGroup {

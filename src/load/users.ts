@@ -13,7 +13,7 @@
 import { after, type Duration, Heap, type Instant, instantAt, ms, ns } from '../base.ts';
 import type { Alarm, Engine } from '../net.ts';
 import type { ClosedDemand } from '../scenario.ts';
-import type { Connection } from './connection.ts';
+import type { Carrier } from './carrier.ts';
 import type { LoadTarget } from './contract.ts';
 import type { Dispatch, Ending, Source } from './dispatch.ts';
 import { RendezvousPoint } from './rendezvous-point.ts';
@@ -35,7 +35,7 @@ export class Users implements Source {
   readonly #begun: Float64Array;
   readonly #iterations: Int32Array;
   /** By user and target. */
-  readonly #connections: (Connection | undefined)[];
+  readonly #connections: (Carrier | undefined)[];
   /** Undefined for a flow that is the same each time. */
   readonly #live: readonly LiveStep[] | undefined;
   /** By user, where the flow is live. */
@@ -78,14 +78,14 @@ export class Users implements Source {
 
   opened(): void {}
 
-  ended(connection: Connection, ending: Ending, now: Instant): void {
+  ended(connection: Carrier, ending: Ending, now: Instant): void {
     if (connection.state === 'closed') this.#connections[this.#place(connection)] = undefined;
     if (this.#ended) return;
     const pause = this.#pauseAfter(connection.user, now);
     this.#dueAfter(ending === 'unreachable' ? longer(pause, restAfterFutile) : pause, connection.user, now);
   }
 
-  lostIdle(connection: Connection): void {
+  lostIdle(connection: Carrier): void {
     this.#connections[this.#place(connection)] = undefined;
   }
 
@@ -142,7 +142,8 @@ export class Users implements Source {
     const session = this.#sessions[user];
     const live = this.#live?.[step];
     const at = this.#targets[target];
-    const request = live === undefined || at === undefined ? undefined : session?.compose(live, at);
+    const request =
+      live === undefined || at === undefined ? undefined : session?.compose(live, at, this.#dispatch.version);
     if (request !== undefined) {
       this.#dispatch.assign(slot, this.#connection(user, target), request, now, session);
       return;
@@ -159,7 +160,7 @@ export class Users implements Source {
     this.#sessions[user]?.begin(iteration);
   }
 
-  #connection(user: number, target: number): Connection {
+  #connection(user: number, target: number): Carrier {
     const place = user * this.#dispatch.targets + target;
     return (this.#connections[place] ??= this.#dispatch.connect(target, user));
   }
@@ -184,7 +185,7 @@ export class Users implements Source {
     }
   };
 
-  #place(connection: Connection): number {
+  #place(connection: Carrier): number {
     return connection.user * this.#dispatch.targets + connection.target;
   }
 }

@@ -14,6 +14,7 @@ import {
   type LoadSnapshot,
   machineLimits,
   preflight,
+  probe,
   startCrew,
   startLoad,
   summaryOf,
@@ -21,7 +22,8 @@ import {
 import { chooseEngine, type Engine, type EngineChoice } from '../../net.ts';
 import { loadText, objectiveLines } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { type GivenFile, loadPlan, type PlannedLoad } from '../load-plan.ts';
+import type { GivenFile } from '../flag-reader.ts';
+import { loadPlan, type PlannedLoad, type Protocol } from '../load-plan.ts';
 import { paintFor } from '../terminal.ts';
 
 const flags = z.object({
@@ -39,7 +41,11 @@ const flags = z.object({
   speed: z.string(),
   timeout: z.string(),
   warmUp: z.string(),
+  http2: z.boolean().optional(),
+  protocol: z.enum(['h1', 'h2', 'h2c', 'auto']).optional(),
+  streams: z.string().optional(),
   insecure: z.boolean().optional(),
+  ca: z.string().optional(),
   hold: z.string().optional(),
   holdNew: z.string().optional(),
   holdRamp: z.string().optional(),
@@ -62,12 +68,14 @@ export async function load(address: string | undefined, options: object): Promis
     throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
   }
   const given = parsed.data;
-  const planned = loadPlan(address, given, given.from === undefined ? undefined : fileOf(given.from));
+  const { planned, told } = await planFor(address, given);
   const warmUp = timeOf('--warm-up', given.warmUp);
   const duration = durationOf(given, planned);
   const shortages = preflight(planned.plan, machineLimits());
-  for (const shortage of shortages) process.stderr.write(`before the run: ${shortage.message}\n`);
-  if (given.anyway !== true && shortages.some((shortage) => shortage.when === 'sure')) {
+  for (const message of [...told, ...shortages.map((each) => each.message)]) {
+    process.stderr.write(`before the run: ${message}\n`);
+  }
+  if (given.anyway !== true && (told.length > 0 || shortages.some((shortage) => shortage.when === 'sure'))) {
     process.stderr.write('not started: --anyway starts all the same\n');
     return exit.usage;
   }
@@ -77,7 +85,7 @@ export async function load(address: string | undefined, options: object): Promis
   const where = address ?? planned.plan.groups[0]?.targets[0]?.id ?? '';
   talk(
     `Running ${(duration / 1e9).toFixed(0)}s test @ ${where}\n` +
-      `  ${planned.workers} threads and ${given.connections} connections, ${planned.shape}; ${why}`,
+      `  ${planned.workers} threads and ${given.connections} connections${streamsText(planned)}, ${planned.shape}; ${why}`,
   );
   const { result, cuts, interrupted } = await measure(
     running,
@@ -90,6 +98,41 @@ export async function load(address: string | undefined, options: object): Promis
   return result.objectives.every(({ met }) => met) ? exit.ok : exit.objective;
 }
 
+/** The plan, and what a first connection told of what stands in its way. */
+async function planFor(
+  address: string | undefined,
+  given: Flags,
+): Promise<{ readonly planned: PlannedLoad; readonly told: readonly string[] }> {
+  const file = given.from === undefined ? undefined : fileOf('--from', given.from);
+  const ca = given.ca === undefined ? undefined : fileOf('--ca', given.ca).text;
+  const plan = (protocol: Protocol): PlannedLoad => loadPlan(address, { ...given, ca, protocol }, file);
+  const wanted = wantedProtocol(given);
+  const planned = plan(wanted);
+  const [target] = planned.plan.groups[0]?.targets ?? [];
+  if (target === undefined) return { planned, told: [] };
+  const found = await probe(target);
+  if (found.kind === 'failed') return { planned, told: [found.message] };
+  if (wanted === 'auto') return { planned: plan(found.alpn === 'h2' ? 'h2' : 'h1'), told: [] };
+  if (planned.plan.groups[0]?.http2 === undefined || target.tls === undefined || found.alpn === 'h2') {
+    return { planned, told: [] };
+  }
+  return {
+    planned,
+    told: [`${target.id}: it does not offer HTTP/2 by ALPN: leave out --http2, or say --protocol auto`],
+  };
+}
+
+function wantedProtocol({ http2, protocol }: Flags): Protocol {
+  if (http2 !== true) return protocol ?? 'h1';
+  if (protocol === undefined || protocol === 'h2' || protocol === 'h2c') return protocol ?? 'http2';
+  throw new UsageError(`--http2 and --protocol ${protocol}: leave one of them out`);
+}
+
+function streamsText({ plan }: PlannedLoad): string {
+  const streams = plan.groups[0]?.http2?.streamsMax;
+  return streams === undefined ? '' : ` of HTTP/2 with ${streams} stream${streams === 1 ? '' : 's'} each`;
+}
+
 interface Begun {
   readonly running: LoadRun;
   /** Ours to close; undefined where workers have their own. */
@@ -97,12 +140,21 @@ interface Begun {
   readonly why: string;
 }
 
-async function begin({ plan, workers, open }: PlannedLoad, choice: EngineChoice): Promise<Begun> {
+async function begin({ plan, workers, open }: PlannedLoad, wanted: EngineChoice): Promise<Begun> {
+  // HTTP/2 is Node's own implementation, on Node's own sockets.
+  const isHttp2 = plan.groups.some(({ http2 }) => http2 !== undefined);
+  if (isHttp2 && wanted === 'uring') {
+    throw new UsageError(
+      '--engine uring: HTTP/2 is spoken by Node, on its own sockets; leave the flag out, or --http2',
+    );
+  }
+  const choice = isHttp2 ? 'node' : wanted;
   const chosen = chooseEngine(choice, { fineAlarms: open });
   if ('impossible' in chosen) throw new UsageError(`--engine ${choice}: ${chosen.impossible}`);
-  if (workers === 1) return { running: startLoad(plan, chosen.engine), engine: chosen.engine, why: chosen.why };
+  const why = isHttp2 ? "Node's own sockets, which HTTP/2 needs" : chosen.why;
+  if (workers === 1) return { running: startLoad(plan, chosen.engine), engine: chosen.engine, why };
   await chosen.engine.close();
-  return { running: await startCrew(plan, { workers, engine: choice }), engine: undefined, why: chosen.why };
+  return { running: await startCrew(plan, { workers, engine: choice }), engine: undefined, why };
 }
 
 function tell(given: Flags, where: string, planned: PlannedLoad, result: LoadResult, cuts: readonly Cut[]): void {
@@ -220,11 +272,11 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function fileOf(name: string): GivenFile {
+function fileOf(flag: string, name: string): GivenFile {
   try {
     return { name, text: readFileSync(name === '-' ? 0 : name, 'utf8') };
   } catch (error) {
-    throw new UsageError(`--from ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${flag} ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -51,7 +51,8 @@ async function main(): Promise<void> {
   const took = engine.now() - from;
   const result = await run.stop(ms(500));
   const requests = result.ledgers[0]?.answered ?? 0;
-  const told = { requests, cpuSeconds: (user + system) / 1e6, seconds: took / 1e9, ledger: result.ledgers[0] };
+  const cpu = { cpuSeconds: (user + system) / 1e6, userSeconds: user / 1e6, systemSeconds: system / 1e6 };
+  const told = { requests, ...cpu, seconds: took / 1e9, ledger: result.ledgers[0] };
   console.log(JSON.stringify({ ...told, rss: process.memoryUsage.rss(), limits: result.limits }));
   await engine.close();
 }

@@ -1,0 +1,115 @@
+// Flags of `plimsoll load` as they were typed, read one by one. Every mistake is kept, so that all are told at once.
+
+import { type Duration, ms, parseDuration } from '../base.ts';
+import { readSource, type SourceRequest } from '../load.ts';
+import { type Objective, parseObjective, warped } from '../scenario.ts';
+import { UsageError } from './exit.ts';
+
+/** A file that was given with a flag. */
+export interface GivenFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Reads what was typed and keeps every mistake. What it gives for a mistake stands in for it until `finish`. */
+export class FlagReader {
+  readonly #wrong: string[] = [];
+
+  get isFine(): boolean {
+    return this.#wrong.length === 0;
+  }
+
+  wrong(message: string): void {
+    this.#wrong.push(message);
+  }
+
+  finish(): void {
+    if (this.#wrong.length > 0) throw new UsageError(this.#wrong.join('\n'));
+  }
+
+  url(address: string): URL | undefined {
+    const url = URL.parse(address);
+    if (url === null) this.wrong(`"${address}" is no URL; expected one such as http://127.0.0.1:8080/path`);
+    else if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+    else this.wrong(`${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
+    return undefined;
+  }
+
+  /** `10`, `2k`, `1M`. */
+  count(flag: string, text: string): number {
+    const found = /^(\d+(?:\.\d+)?)([kKmM]?)$/.exec(text);
+    const unit = { '': 1, k: 1e3, m: 1e6 }[(found?.[2] ?? '').toLowerCase()] ?? 1;
+    const value = found === null ? Number.NaN : Number(found[1]) * unit;
+    if (Number.isInteger(value) && value >= 1) return value;
+    this.wrong(`${flag}: found "${text}", expected a whole number such as 64 or 2k`);
+    return 1;
+  }
+
+  rate(flag: string, text: string): number {
+    const value = Number(text.replace(/\/s$/, '').replace(/k$/i, 'e3'));
+    if (value > 0 && Number.isFinite(value)) return value;
+    this.wrong(`${flag}: found "${text}", expected so many a second, such as 500, 2k or 250/s`);
+    return 1;
+  }
+
+  /** As wrk does, a bare number is of seconds. */
+  time(flag: string, text: string): Duration {
+    const found = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+    if (found !== undefined && (found > 0 || flag === '--think' || flag === '--warm-up')) return found;
+    this.wrong(`${flag}: found "${text}", expected a duration such as 30s, 500ms or 2m`);
+    return ms(1);
+  }
+
+  headers(lines: readonly string[]): Readonly<Record<string, string>> {
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      if (colon < 1 || /[\r\n\0]/.test(line)) this.wrong(`--header: found "${line}", expected "name: value"`);
+      else headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
+    }
+    return headers;
+  }
+
+  objectives(lines: readonly string[]): readonly Objective[] {
+    return lines.flatMap((line) => {
+      // A colon within braces belongs to the filter: http_req_duration{replica:api-2}: p(95)<200.
+      const colon = /:(?![^{]*\})/.exec(line)?.index ?? -1;
+      const parsed =
+        colon === -1
+          ? 'expected a metric and an expression such as "http_req_duration: p(95)<200"'
+          : parseObjective(line.slice(0, colon).trim(), line.slice(colon + 1));
+      if (typeof parsed !== 'string') return [parsed];
+      this.wrong(`--objective "${line}": ${parsed}`);
+      return [];
+    });
+  }
+
+  file({ name, text }: GivenFile): readonly SourceRequest[] {
+    const source = readSource(text);
+    if (source === undefined) {
+      this.wrong(`${name}: expected curl commands, a HAR, targets of vegeta or an access log, and it is none of them`);
+      return [];
+    }
+    if (source.requests.length > 0) {
+      for (const { line, message } of source.problems) {
+        process.stderr.write(`${name}${line === undefined ? '' : `:${line}`}: left out: ${message}\n`);
+      }
+      return source.requests;
+    }
+    for (const { line, message } of source.problems)
+      this.wrong(`${name}${line === undefined ? '' : `:${line}`}: ${message}`);
+    if (source.problems.length === 0) this.wrong(`${name}: there is no request in it`);
+    return [];
+  }
+
+  times(requests: readonly SourceRequest[], speed: string, rate: number | undefined): readonly Duration[] {
+    if (rate !== undefined)
+      this.wrong('--replay and --rate: the times of the requests are their rate; leave one of them out');
+    const times = requests.flatMap(({ at }) => at ?? []);
+    if (requests.length === 0 || times.length < requests.length) {
+      this.wrong('--replay needs requests with times: an access log or a HAR, given with --from');
+      return [];
+    }
+    return warped(times, this.rate('--speed', speed));
+  }
+}

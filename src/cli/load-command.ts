@@ -1,0 +1,55 @@
+// The flags of `plimsoll load`, by what they are about.
+
+import type { Command } from 'commander';
+
+export function loadCommand(program: Command, done: (code: number) => void): void {
+  program
+    .command('load')
+    .description('put load on an address, in the manner of wrk2, and say who answered and where every request went')
+    .argument('[url]', 'such as http://127.0.0.1:8080/path; may be left out where --from names it')
+    .option('-c, --connections <count>', 'connections; without a rate each is a closed user', '10')
+    .option('-d, --duration <time>', 'how long is measured (default: 10s, or until a replay has ended)')
+    .option('-t, --threads <count>', 'generating threads', '1')
+    .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
+    .option('--arrivals <process>', 'constant or poisson', 'constant')
+    .option('--think <time>', 'closed loop: how long a user thinks after each answer', '0')
+    .option('-H, --header <line>', 'a header, such as "accept: text/html"; again for another', oneMore)
+    .option('-m, --method <method>', 'request method', 'GET')
+    .option('-b, --body <text>', 'request body')
+    .option(
+      '--from <file>',
+      'requests from curl commands, a HAR, targets of vegeta or an access log (-: standard input)',
+    )
+    .option('--replay', 'play the requests of --from again when they were')
+    .option('--speed <factor>', 'play them so many times faster', '1')
+    .option('--timeout <time>', 'how long a client waits for an answer', '2s')
+    .option('--warm-up <time>', 'load that is not judged, first', '0')
+    .option('--http2', 'HTTP/2: agreed on by ALPN for https, known beforehand (h2c) for http')
+    .option('--protocol <protocol>', 'h1, h2, h2c, or auto: what the server prefers (default: h1)')
+    .option('--streams <count>', 'HTTP/2: requests under way at once on each connection (default: 1)')
+    .option('-k, --insecure', 'https: take any certificate')
+    .option('--ca <file>', "https: certificates, as PEM, of whoever has signed the server's")
+    .option('--hold <count>', 'hold so many connections besides')
+    .option('--hold-new <per second>', 'so many new ones a second, in place of the oldest held')
+    .option('--hold-ramp <per second>', 'how fast they are opened at first (default: 2000)')
+    .option(
+      '--objective <threshold>',
+      'such as "http_req_duration: p(95)<200"; again for another; exit code 99 when one is not met',
+      oneMore,
+    )
+    .option('--engine <engine>', 'auto, uring or node', 'auto')
+    .option('-L, --latency', 'the detailed percentile spectrum')
+    .option('-U, --u-latency', 'latency from the moment of sending as well')
+    .option('--replica-header <name>', 'response header that says who answered', 'x-plimsoll-replica')
+    .option('--seed <number>', 'seed of the arrivals')
+    .option('--anyway', 'start although this machine is short of something')
+    .option('--json', 'the result as JSON on standard output')
+    .option('--quiet', 'no talk')
+    .action(async (url: string | undefined, options: object) => {
+      const { load } = await import('./commands/load.ts');
+      done(await load(url, options));
+    });
+}
+
+/** A flag that may be given again. (Of those that take all words that follow, commander would take the address too.) */
+const oneMore = (word: string, before: readonly string[] = []): readonly string[] => [...before, word];
