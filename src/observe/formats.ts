@@ -61,6 +61,13 @@ import { plainNumbers } from './parse/plain-numbers.ts';
 import { plainSettings } from './parse/plain-settings.ts';
 import { plainTable } from './parse/plain-table.ts';
 import { prometheusText } from './parse/prometheus-text.ts';
+import { apache } from './parse/servers/apache.ts';
+import { gunicorn } from './parse/servers/gunicorn.ts';
+import { phpFpm } from './parse/servers/php-fpm.ts';
+import { puma } from './parse/servers/puma.ts';
+import { serverCommand } from './parse/servers/server-command.ts';
+import { tomcat } from './parse/servers/tomcat.ts';
+import { uwsgi } from './parse/servers/uwsgi.ts';
 import { slowStatements } from './parse/slow-statements.ts';
 import { jaegerTraces } from './parse/traces/jaeger.ts';
 import { otlpTraces } from './parse/traces/otlp.ts';
@@ -123,6 +130,14 @@ export const formats: readonly Format[] = [
   resolvConf,
   processTables,
   curlTimes,
+  // Application servers
+  gunicorn,
+  puma,
+  phpFpm,
+  tomcat,
+  uwsgi,
+  apache,
+  serverCommand,
   // Applications
   workerStatistics,
   drawnTable,

@@ -1,6 +1,7 @@
 // How many tries were made for each request: from two counters, from a proxy's own counters, from a log's column of tries, or from
 // two rates over time.
 
+import { measureOf } from './metric-names.ts';
 import type { Origin, SampleFact } from '../../record.ts';
 import { rowsWhere, sumOf, type View } from './view.ts';
 
@@ -25,7 +26,33 @@ export interface Amplification {
 }
 
 export function amplificationOf(view: View): Amplification | undefined {
-  return counted(view) ?? byProxy(view) ?? byLog(view);
+  return counted(view) ?? byProxy(view) ?? byTiers(view) ?? byLog(view);
+}
+
+/** Requests by tier, from the front to the back: what came in, and what was made of it. */
+function byTiers(view: View): Amplification | undefined {
+  for (const label of ['tier', 'layer', 'hop', 'level']) {
+    const own = view.dossier.samples.filter(
+      ({ name, labels }) => label in labels && measureOf(name, labels) === 'requests',
+    );
+    const counts = [...growthBy(own, label)];
+    const [front, back] = [counts[0], counts.at(-1)];
+    if (front === undefined || back === undefined || counts.length < 2 || front[1] <= 0) continue;
+    // A tier may ask several others for one request: it takes a setting to call that trying again.
+    if (triesAllowed(view) === undefined) continue;
+    if (!counts.every(([, count], at) => at === 0 || count >= (counts[at - 1]?.[1] ?? 0))) continue;
+    return {
+      ratio: back[1] / front[1],
+      tries: back[1],
+      requests: front[1],
+      byOutcome: [],
+      places: 1,
+      most: undefined,
+      text: counts.map(([tier, count]) => `${tier} ${count}`).join(' → '),
+      origins: own.slice(0, 2).map(({ origin }) => origin),
+    };
+  }
+  return undefined;
 }
 
 const triesName =

@@ -5,6 +5,7 @@
 // names one of several like things (`pod`, `target`, `host`, `worker`, …). Where a counter was read several times it is the
 // difference that counts; read once, its value since the start.
 
+import { withEndsOfSeries } from './ends-of-series.ts';
 import { type Fleet, fleetsOf, fleetsOfReading, isProcesses } from './fleet.ts';
 import type {
   Dossier,
@@ -83,35 +84,43 @@ const meanings: Readonly<Record<Quantity, { readonly yes: RegExp; readonly no: R
 };
 
 export class View {
+  /** With the ends of every series among its samples: whoever asks for a number need not know in which form it was kept. */
   readonly dossier: Dossier;
+  readonly #left: Dossier;
   #fleets: readonly Fleet[] | undefined;
 
   constructor(dossier: Dossier) {
-    this.dossier = dossier;
+    this.#left = dossier;
+    this.dossier = withEndsOfSeries(dossier);
   }
 
   // ── replicas side by side ──
 
   /** Replicas of one service, those with requests first. */
   get fleets(): readonly Fleet[] {
-    this.#fleets ??= fleetsOf(this.dossier);
+    this.#fleets ??= fleetsOf(this.#left);
     return this.#fleets.filter((fleet) => !isProcesses(fleet));
   }
 
   /** Processes or threads of one program that accept from one socket. */
   get processes(): readonly Fleet[] {
-    this.#fleets ??= fleetsOf(this.dossier);
+    this.#fleets ??= fleetsOf(this.#left);
     return this.#fleets.filter(isProcesses);
   }
 
   /** Replicas as one of several readings alone saw them. */
   fleetsAt(reading: number): readonly Fleet[] {
-    return fleetsOfReading(this.dossier, reading).filter((fleet) => !isProcesses(fleet));
+    return fleetsOfReading(this.#read, reading).filter((fleet) => !isProcesses(fleet));
   }
 
   /** How many readings of samples there are. */
   get readings(): number {
-    return 1 + this.dossier.samples.reduce((most, { reading }) => Math.max(most, reading), 0);
+    return 1 + this.#read.samples.reduce((most, { reading }) => Math.max(most, reading), 0);
+  }
+
+  /** Where there are samples, it is they that were read; where there are only series, their ends are two readings. */
+  get #read(): Dossier {
+    return this.#left.samples.length > 0 ? this.#left : this.dossier;
   }
 
   // ── settings ──

@@ -22,6 +22,7 @@ test('what a section says, what its defaults say, and what binds because nobody 
       [backend shop] route.retry-on = conn-failure (implied)
       [backend shop] retry.redispatch = false (implied)
       [backend shop] upstream.reuse = safe (implied)
+      [backend shop] upstream.idle-timeout = 5 (implied)
       [backend shop] upstream.endpoints = 2 :16
       [backend shop] upstream.endpoint-list = s1,s2 :16
       [backend shop] upstream.address-kind = static :16

@@ -6,6 +6,7 @@
 
 import { sleepOfHook } from './kubernetes-hooks.ts';
 import { parseCores, parseShare } from './quantities.ts';
+import { writeServerCommand } from './servers/server-command.ts';
 import { settingOf } from './setting-words.ts';
 import type { Sink } from './sink.ts';
 import { type Write, writeDuration, writeNumber, writer, writeText } from './tree-settings.ts';
@@ -100,6 +101,13 @@ function readContainer(container: Tree, scope: string, sink: Sink): void {
     writeDuration(write, 'rollout.readiness-delay', under(readiness, 'initialDelaySeconds'), 0);
     writeText(write, 'rollout.readiness-path', under(readiness, 'httpGet', 'path'));
   }
+  const words = [...itemsAt(container, 'command'), ...itemsAt(container, 'args')];
+  writeServerCommand(
+    sink,
+    scope,
+    words.flatMap((word) => (word.kind === 'scalar' && word.value !== undefined ? [String(word.value)] : [])),
+    words[0]?.line,
+  );
   const hook = under(container, 'lifecycle', 'preStop');
   write('rollout.pre-stop-sleep', sleepOfHook(hook), hook);
   for (const variable of itemsAt(container, 'env')) {

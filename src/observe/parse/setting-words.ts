@@ -98,7 +98,8 @@ const rules: readonly Rule[] = [
     kind: 'duration',
   },
   {
-    pattern: /(?:^|-)(?:client-timeout|caller-timeout|request-timeout|call-timeout)$/,
+    pattern:
+      /(?:^|-)(?:client-timeout|caller-timeout|request-timeout|call-timeout|deadline|overall-timeout|total-timeout)$/,
     key: 'downstream.request-timeout',
     kind: 'duration',
   },
@@ -149,7 +150,8 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(?:^|-)(?:idle-timeout|connection-idle-timeout)$/, key: 'downstream.idle-timeout', kind: 'duration' },
   {
-    pattern: /(?:^|-)(?:upstream-keepalive-timeout|upstream-idle-timeout|free-socket-timeout)$/,
+    pattern:
+      /(?:^|-)(?:upstream-keepalive-timeout|upstream-idle-timeout|free-socket-timeout|idle-conn-timeout|agent-idle-timeout)$/,
     key: 'upstream.idle-timeout',
     kind: 'duration',
   },

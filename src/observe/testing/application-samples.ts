@@ -1,6 +1,57 @@
 // Small examples of what applications and tracers write, in our own words.
 
 export const applicationSamples: Readonly<Record<string, string>> = {
+  'gunicorn configuration': `# how the shop is served
+import multiprocessing
+bind = "0.0.0.0:8000"
+workers = 4
+worker_class = 'gthread'
+threads = 8
+keepalive = 5  # seconds
+`,
+  'Puma configuration': `max = ENV.fetch("RAILS_MAX_THREADS") { 5 }
+threads ENV.fetch("RAILS_MIN_THREADS") { 2 }, 6
+workers 2
+port 3000
+persistent_timeout 75
+`,
+  'PHP-FPM pool': `; the pool of the shop
+[shop]
+listen = /run/php/shop.sock
+listen.backlog = 1024
+pm = static
+pm.max_children = 20
+request_terminate_timeout = 30s
+ping.path = /ping
+`,
+  'Tomcat configuration': `<?xml version="1.0"?>
+<Server port="8005">
+  <!-- <Connector port="1" maxThreads="1"/> -->
+  <Service name="Catalina">
+    <Connector port="8080" protocol="HTTP/1.1"
+               connectionTimeout="20000" maxThreads="50"/>
+  </Service>
+</Server>
+`,
+  'uWSGI configuration': `[uwsgi]
+module = shop:app
+processes = 4
+threads = 2
+listen = 512
+`,
+  'Apache configuration': `ServerName shop.example
+KeepAliveTimeout 15
+MaxRequestWorkers 150
+<Proxy "balancer://shop">
+    BalancerMember http://10.7.0.1:8080 ttl=60 timeout=30
+    BalancerMember http://10.7.0.2:8080
+    ProxySet lbmethod=bybusyness
+</Proxy>
+ProxyPass "/" "balancer://shop/" connectiontimeout=2
+`,
+  'command of a server': `web: gunicorn shop:app -w 3 --worker-class gevent --keep-alive=65
+api: uvicorn api:app --workers 2 --timeout-keep-alive 30
+`,
   'statistics of workers': `{"version":"2.0","listen_queue":3,"listen_queue_errors":0,"load":3,"workers":[
   {"id":1,"pid":101,"accepting":1,"requests":4790,"exceptions":2,"status":"busy","avg_rt":5000,"tx":218633},
   {"id":2,"pid":102,"accepting":1,"requests":27883,"exceptions":0,"status":"idle","avg_rt":13000,"tx":223331}

@@ -6,7 +6,7 @@ import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { hasSymptoms } from '../view-symptoms.ts';
-import { nativeName, ownerOf, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
+import { nativeName, ownerOf, sayCountSetting, sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 import { greatestOf, leastOf } from '../view-rows.ts';
 
 export const keepaliveRace: DossierTheory = {
@@ -73,7 +73,7 @@ export const keepaliveRace: DossierTheory = {
           seen:
             pooled === undefined || (pair !== undefined && pair.sender.program !== pooled.program)
               ? undefined
-              : { text: sayDurationSetting(pooled), holds: pooled.value !== 0, origins: [pooled.origin] },
+              : { text: sayCountSetting(pooled), holds: pooled.value !== 0, origins: [pooled.origin] },
           missing: 'whether the sender pools connections',
         }),
         claim('Some failures have no answer of the receiver and take no time.', {
@@ -105,6 +105,16 @@ export const keepaliveRace: DossierTheory = {
               : { text: pauses.text, holds: pauses.holds, origins: resets === undefined ? [] : [resets.table.origin] },
           missing: 'for each failure, how long the connection had been idle',
         }),
+        claim(
+          'Hardly any request fails, and each that does fails so: without an answer and at once, now here and now there.',
+          {
+            bearing: 'sufficient',
+            predicted: 'below 5 % of the requests, over most of the time, at servers that answer the others',
+            refutes: 'failures of another kind, many at once, or of a server that answers nobody',
+            seen: pair === undefined || resets === undefined ? undefined : sprinkled(resets),
+            missing: 'both idle times, and a log with failures in it',
+          },
+        ),
         claim('The proxy counted connections that the other side closed under a request.', {
           bearing: 'sufficient',
           predicted:
@@ -279,6 +289,25 @@ function resetsOf(view: View): Resets | undefined {
     ];
   });
   return found.toSorted((one, other) => other.rows.length - one.rows.length)[0];
+}
+
+/** Whether resets are few, the only failures, spread over the log’s time, and at servers that otherwise answer. */
+function sprinkled({ table, rows, failures }: Resets): { text: string; holds: boolean } | undefined {
+  const times = [...table.startMs].filter((at) => !Number.isNaN(at));
+  if (rows.length < 3 || times.length < 20) return undefined;
+  const own = rows.map((row) => table.startMs[row] ?? Number.NaN).filter((at) => !Number.isNaN(at));
+  const span = (greatestOf(own) - leastOf(own)) / Math.max(1, greatestOf(times) - leastOf(times));
+  const failing = new Set(rows);
+  const answering = new Set(
+    rowsWhere(table, (row) => !failing.has(row) && (table.status[row] ?? -1) < 500).map(
+      (row) => table.replica[row] ?? -1,
+    ),
+  );
+  const alive = rows.every((row) => answering.has(table.replica[row] ?? -1));
+  return {
+    text: `${sayPart(rows.length, table.count)} of the requests, over ${percent(Math.max(0, span))} of the time`,
+    holds: rows.length === failures && rows.length < 0.05 * table.count && span >= 0.4 && alive,
+  };
 }
 
 const resetFlag = /\bUC\b|upstream_reset_before_response_started|connection_termination|backend_connection_closed|^SH/;

@@ -35,7 +35,12 @@ export const retryWindowTooShort: DossierTheory = {
     const room = Number(window.value) / perTry;
     const fitting = Math.max(1, Math.ceil(room - 0.001));
     const asked = Number(retries.value);
-    const tries = triesOf(view, cut);
+    const tries =
+      triesOf(view, cut) ??
+      // Where one try may last as long as everything, whoever was given up at the end cannot have had a second.
+      (cut !== undefined && perTry >= Number(window.value) && !window.implied
+        ? { most: 1, text: 'one try lasts as long as the window' }
+        : undefined);
     const left = Math.max(0, Number(window.value) - perTry);
     const usual = usualSuccess(cut);
     return {
@@ -93,7 +98,7 @@ export const retryWindowTooShort: DossierTheory = {
           predicted: `a try of at least ${sayTime(Number(window.value))}`,
           refutes: 'a try that ends before the window',
           seen:
-            cut !== undefined || hasSymptoms(view)
+            cut !== undefined || (hasSymptoms(view) && !timeoutsOnly(view, tries))
               ? undefined
               : { text: sayTime(perTry), holds: perTry >= Number(window.value) },
           missing: 'nothing but settings, or requests that show it',
@@ -119,6 +124,17 @@ interface Plan {
   readonly perTry: number;
   /** Where a request ends that is slow from the first try on. */
   readonly endsAt: number;
+}
+
+/** Where nothing but an error log was left, and all that it tells is of tries that ran out of time, the settings say the rest. */
+function timeoutsOnly(view: View, tries: { readonly most: number } | undefined): boolean {
+  const { messages } = view.dossier;
+  return (
+    view.tables.length === 0 &&
+    messages.length > 0 &&
+    messages.every(({ code }) => code.includes('timeout')) &&
+    (tries === undefined || tries.most <= 1)
+  );
 }
 
 /** Place by place: the retries, what one try may take, and the window that all of them share. */
