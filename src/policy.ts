@@ -65,12 +65,14 @@ export {
   parseRemainingMs,
   remainingHeader,
 } from './policy/deadline.ts';
+export { type GatewaySafety, unsafeGateway } from './policy/unsafe-gateway.ts';
 export {
   amplification,
   type CallSettings,
   type ChainSettings,
   type UnsafeFinding,
   type UnsafeName,
+  unsafeNames,
   unsafeSettings,
   worstCase,
 } from './policy/unsafe-settings.ts';

@@ -257,7 +257,7 @@ test('checks hurry while a doubt is settled, and keep another pace while it is d
 test('an endpoint that counts as down until it has been asked gets nothing before', async () => {
   await using api = await httpEndpoint('api-1');
   const health = { path: '/', interval_ns: 20e6, timeout_ns: 1e9, fall: 1, rise: 1, initially: 'down' };
-  await using gateway = await stand([api], { health });
+  await using gateway = await stand([api], { health, unsafe: ['eviction-empties-fleet'] });
   assert.equal((await get(gateway.port)).status, 503);
   while ((await get(gateway.adminPort, '/readyz')).status !== 200);
   assert.equal((await get(gateway.port)).status, 200);

@@ -23,6 +23,7 @@ test('a whole configuration is read', () => {
       connect_timeout_ns: 250e6,
       retries: 2,
       health: { path: '/healthz', interval_ns: 1e9, timeout_ns: 5e8, fall: 3, rise: 2 },
+      panic_below: 0.5,
       endpoints: [{ id: 'api-1', host: '127.0.0.1', port: 9001 }],
       access_log: null,
       limits: { requests_max: 5 },
@@ -75,7 +76,7 @@ test('every mistake is named, with its place, what was found and what would be r
     `gateway.json:3:3: policy: found "fastest", expected one of ${balancerNames.join(', ')}`,
     'gateway.json:4:3: retrys: unknown key; the keys here are listen, admin, engine, policy, seed, timeout_ns, ' +
       'connect_timeout_ns, retries, health, outlier, panic_below, deadline, hash_on, slow_start, subset, zone, breaker, ' +
-      'ceilings, concurrency, queue, hedge, retry_budget, endpoints, access_log, limits',
+      'ceilings, concurrency, queue, hedge, retry_budget, chain, unsafe, endpoints, access_log, limits',
     'gateway.json:5:3: timeout_ns: found "15s", expected a whole number of nanoseconds, 1000000 or more',
     'gateway.json:6:15: health.path: found "healthz", expected a path that begins with /',
     'gateway.json:6:61: health.timeout_ns: found 0, expected a whole number of nanoseconds, 1000000 or more',
@@ -91,7 +92,7 @@ test('each key is accepted up to its bound and refused beyond', () => {
   for (const [key, last, first] of [
     ['retries', 10, 11],
     ['retries', 0, -1],
-    ['timeout_ns', 1_000_000, 999_999],
+    ['timeout_ns', 4_000_000, 999_999],
     ['seed', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER + 1],
     ['seed', 0, 0.5],
     ['access_log', null, ''],
@@ -110,4 +111,36 @@ test('what is not JSON, not YAML or not an object is one problem with a place', 
   assert.deepEqual(check(''), [
     'gateway.json:1:1: found null, expected an object with at least `listen` and `endpoints`',
   ]);
+});
+
+test('settings that are a trap together are refused with their place and arithmetic, unless allowed by name', () => {
+  const trap = `listen: { host: localhost, port: 80 }
+timeout_ns: 2000000000
+health:
+  { path: /healthz, interval_ns: 2000000000, timeout_ns: 1000000000, fall: 3, rise: 2 }
+panic_below: 0
+queue:
+  interval_ns: 2000000000
+chain:
+  calls:
+    - { name: store, timeout_ns: 1000000000 }
+    - { name: mail, timeout_ns: 1500000000, retries: 1 }
+retries: 0
+endpoints:
+  - { id: a, host: b, port: 1 }
+  - { id: c, host: b, port: 2 }
+`;
+  assert.deepEqual(check(trap), [
+    'gateway.json:5:1: panic_below: unsafe: 3 checks missed within 5.00 s take out all 2 endpoints when all are slow ' +
+      'together, and 0 of them are asked then; right would be panic_below: 0.01 (when nobody is healthy, all are asked), ' +
+      'or 0.5 as Envoy has it; or allow it by name: unsafe: [eviction-empties-fleet]',
+    'gateway.json:7:3: queue.interval_ns: unsafe: a request may wait for 2.00 s in the queue, and is given 2.00 s in ' +
+      'all; right would be an interval far below 2.00 s: 100 ms when nothing is known; or allow it by name: unsafe: [inner-timeout]',
+    'gateway.json:11:7: chain.calls.1: unsafe: 2 × 1.50 s + 1 × 0 ns = 3.00 s, and the gateway gives up after 2.00 s; ' +
+      'right would be let mail end before 2.00 s: a shorter timeout, fewer retries, or pass the deadline on; ' +
+      'or allow it by name: unsafe: [inner-timeout]',
+  ]);
+  assert.equal(check(`${trap}unsafe: [inner-timeout, eviction-empties-fleet]\n`), 'fine');
+  assert.equal(check(`${trap}unsafe: [inner-timeout]\n`).length, 1);
+  assert.match(check(`${trap}unsafe: [everything]\n`)[0] ?? '', /gateway\.json:16:10: unsafe\.0: found "everything"/);
 });

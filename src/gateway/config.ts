@@ -11,12 +11,14 @@ import {
   type Endpoint,
   type OutlierSettings,
 } from '../policy.ts';
+import { safetyProblems } from './config-safety.ts';
 import { duration, share, whole } from './config-numbers.ts';
 import type { OperatorOrder } from './live-endpoint.ts';
 import {
   type AdmitConfig,
   admitOf,
   breakerShape,
+  chainShape,
   ceilingsShape,
   type ChoiceConfig,
   choiceOf,
@@ -25,6 +27,8 @@ import {
   policyShapes,
   queueShape,
   retryBudgetShape,
+  type SafetyConfig,
+  safetyOf,
   slowStartShape,
   subsetShape,
   zoneShape,
@@ -51,6 +55,7 @@ export interface GatewayConfig {
   readonly deadline: DeadlineUse;
   readonly choice: ChoiceConfig;
   readonly admit: AdmitConfig;
+  readonly safety: SafetyConfig;
   readonly endpoints: readonly Endpoint[];
   /** File that a JSON line is appended to for each request. */
   readonly accessLog: string | undefined;
@@ -168,9 +173,13 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
   }
   const value: unknown = document.toJS();
   const parsed = configShape.safeParse(value);
-  if (parsed.success) return { ok: true, config: configOf(parsed.data) };
-  const problems = parsed.error.issues
-    .flatMap((issue) => problemsOf(issue, value))
+  const config = parsed.success ? configOf(parsed.data) : undefined;
+  const found =
+    config === undefined
+      ? (parsed.error?.issues ?? []).flatMap((issue) => problemsOf(issue, value))
+      : safetyProblems(config);
+  if (config !== undefined && found.length === 0) return { ok: true, config };
+  const problems = found
     .map(({ path, message }) => ({ offset: offsetOf(document, path), path: path.join('.'), message }))
     .toSorted((one, other) => one.offset - other.offset)
     .map(({ offset, path, message }) => ({ where: whereAt(offset), path, message }));
@@ -316,7 +325,7 @@ const configShape = z.strictObject(
     policy: policy.default('round-robin'),
     seed: whole(0, Number.MAX_SAFE_INTEGER).default(1),
     timeout_ns: duration(1e6).default(seconds(15)),
-    connect_timeout_ns: duration(1e6).default(seconds(1)),
+    connect_timeout_ns: duration(1e6).optional(),
     retries: whole(0, 10).default(1),
     health: healthShape.nullish(),
     outlier: outlierShape.nullish(),
@@ -340,7 +349,7 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     policy: raw.policy,
     seed: raw.seed,
     timeout: ns(raw.timeout_ns),
-    connectTimeout: ns(raw.connect_timeout_ns),
+    connectTimeout: ns(raw.connect_timeout_ns ?? usualConnectTimeout(raw.timeout_ns, raw.retries)),
     retries: raw.retries,
     health: raw.health === undefined || raw.health === null ? undefined : healthOf(raw.health),
     outlier: raw.outlier === undefined || raw.outlier === null ? undefined : outlierOf(raw.outlier),
@@ -348,10 +357,16 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     deadline: raw.deadline,
     choice: choiceOf(raw),
     admit: admitOf(raw),
+    safety: safetyOf(raw),
     endpoints: raw.endpoints.map(endpointOf),
     accessLog: raw.access_log ?? undefined,
     limits: limitsOf(raw.limits ?? {}),
   };
+}
+
+/** A second, or half of what every attempt would have if all went into connecting. */
+function usualConnectTimeout(timeout: number, retries: number): number {
+  return Math.min(seconds(1), Math.max(1e6, Math.floor(timeout / (retries + 1) / 2)));
 }
 
 function healthOf(raw: z.infer<typeof healthShape>): HealthConfig {
@@ -464,6 +479,7 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^queue$/, shape: queueShape },
   { at: /^hedge$/, shape: hedgeShape },
   { at: /^retry_budget$/, shape: retryBudgetShape },
+  { at: /^chain$/, shape: chainShape },
   { at: /^limits$/, shape: limitsShape },
 ];
 

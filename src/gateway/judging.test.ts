@@ -59,7 +59,8 @@ test('in panic the unhealthy are asked as well; without, there is nobody', async
     [0.5, 200],
     [0, 503],
   ]) {
-    await using gateway = await stand([one], { health, panic_below: panicBelow });
+    const unsafe = ['eviction-empties-fleet'];
+    await using gateway = await stand([one], { health, panic_below: panicBelow, unsafe });
     while ((await get(gateway.adminPort, '/readyz')).status !== 503);
     assert.equal((await get(gateway.port)).status, status);
   }

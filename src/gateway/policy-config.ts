@@ -12,9 +12,12 @@ import {
   defaultGradientSettings,
   defaultWaitingRoomSettings,
   type GradientSettings,
+  type GatewaySafety,
   type HedgeOptions,
   type RetryBudgetOptions,
   type SlowStartOptions,
+  type UnsafeName,
+  unsafeNames,
   type WaitingRoomSettings,
   type ZoneAwareOptions,
 } from '../policy.ts';
@@ -43,6 +46,11 @@ export interface AdmitConfig {
   readonly hedge: HedgeConfig | undefined;
   /** Undefined: retries are bounded for each request only. */
   readonly retryBudget: RetryBudgetOptions | undefined;
+}
+
+/** What the gateway is told of its surroundings, only to hold its settings against it; and what is allowed by name. */
+export interface SafetyConfig extends Pick<GatewaySafety, 'before' | 'calls' | 'workers' | 'ratePerSecond' | 'spare'> {
+  readonly allowed: readonly UnsafeName[];
 }
 
 export type HashSource =
@@ -176,6 +184,32 @@ export const retryBudgetShape = z.strictObject(
   { error: 'expected an object; or null for no budget' },
 );
 
+const beforeShape = z.strictObject(
+  { timeout_ns: duration(1e6), retries: whole(0, 100).default(0) },
+  { error: 'expected an object with timeout_ns; or null' },
+);
+
+const callShape = z.strictObject(
+  {
+    name,
+    timeout_ns: duration(1e6).nullish(),
+    retries: whole(0, 100).default(0),
+    back_off_max_ns: duration(0).default(0),
+  },
+  { error: 'expected an object with name and timeout_ns' },
+);
+
+export const chainShape = z.strictObject(
+  {
+    before: beforeShape.nullish(),
+    calls: z.array(callShape, { error: 'expected a list' }).optional(),
+    workers: whole(1, 1_000_000).optional(),
+    rate_per_second: positive.optional(),
+    spare: z.number({ error: 'expected 1 or more' }).min(1, { error: 'expected 1 or more' }).optional(),
+  },
+  { error: 'expected an object; or null' },
+);
+
 /** The keys of this file, for the shape of the whole. */
 export const policyShapes = {
   hash_on: z.array(hashSource, { error: 'expected a list' }).optional(),
@@ -188,6 +222,10 @@ export const policyShapes = {
   queue: queueShape.nullish(),
   hedge: hedgeShape.nullish(),
   retry_budget: retryBudgetShape.nullish(),
+  chain: chainShape.nullish(),
+  unsafe: z
+    .array(z.enum(unsafeNames, { error: `expected one of ${unsafeNames.join(', ')}` }), { error: 'expected a list' })
+    .optional(),
 };
 
 const policyShape = z.strictObject(policyShapes);
@@ -236,6 +274,24 @@ export function admitOf(raw: RawPolicy): AdmitConfig {
             minPerSecond: raw.retry_budget?.min_per_second ?? 10,
             window: length(raw.retry_budget?.window_ns, seconds(10)),
           },
+  };
+}
+
+/** What the settings are held against, and what of it is allowed. */
+export function safetyOf(raw: RawPolicy): SafetyConfig {
+  const chain = raw.chain ?? {};
+  return {
+    allowed: raw.unsafe ?? [],
+    before: ifGiven(chain.before, (given) => ({ timeout: ns(given.timeout_ns), retries: given.retries })),
+    calls: (chain.calls ?? []).map((call) => ({
+      name: call.name,
+      timeout: ifGiven(call.timeout_ns, (given) => ns(given)),
+      retries: call.retries,
+      backOffMax: ns(call.back_off_max_ns),
+    })),
+    workers: chain.workers,
+    ratePerSecond: chain.rate_per_second,
+    spare: chain.spare,
   };
 }
 

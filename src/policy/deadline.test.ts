@@ -85,9 +85,9 @@ const names = (settings: ChainSettings): readonly string[] => unsafeSettings(set
 
 test('an inner call must end before the outer deadline, attempts and pauses together', () => {
   assert.deepEqual(names(chain({ calls: [call(seconds(29))] })), []);
-  assert.deepEqual(names(chain({ calls: [call(seconds(30))] })), ['inner-outlives-outer']);
-  assert.deepEqual(names(chain({ calls: [call(seconds(10), 2, ms(1))] })), ['inner-outlives-outer']);
-  assert.deepEqual(names(chain({ calls: [call(undefined)] })), ['inner-outlives-outer']);
+  assert.deepEqual(names(chain({ calls: [call(seconds(30))] })), ['inner-timeout']);
+  assert.deepEqual(names(chain({ calls: [call(seconds(10), 2, ms(1))] })), ['inner-timeout']);
+  assert.deepEqual(names(chain({ calls: [call(undefined)] })), ['inner-timeout']);
   assert.equal(worstCase(call(seconds(10), 2, seconds(1))), seconds(32));
   const [finding] = unsafeSettings(chain({ calls: [call(seconds(10), 2, seconds(1))] }));
   assert.equal(finding?.because, '3 × 10.0 s + 2 × 1.00 s = 32.0 s, and gateway gives up after 30.0 s');
@@ -112,9 +112,9 @@ test('calls that hang must leave workers: 200 a second for 20 s are 4,000, not 4
 
 test('what is allowed by name is not found', () => {
   const settings = chain({ calls: [call(undefined)], workers: 4, ratePerSecond: 200 });
-  assert.deepEqual(names(settings), ['inner-outlives-outer', 'workers-exhausted']);
+  assert.deepEqual(names(settings), ['inner-timeout', 'workers-exhausted']);
   assert.deepEqual(
-    unsafeSettings(settings, ['inner-outlives-outer']).map((finding) => finding.name),
+    unsafeSettings(settings, ['inner-timeout']).map((finding) => finding.name),
     ['workers-exhausted'],
   );
 });

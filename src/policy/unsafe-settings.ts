@@ -1,10 +1,14 @@
 // Settings that are each reasonable and together a trap, found by arithmetic before anything is started. Every finding shows its
 // arithmetic, so that a person can check it, and has a name, by which it can be allowed on purpose.
 //
-//   inner-outlives-outer   what happens inside one request may take longer than the request is given: the work goes on for
-//                          a client that has left, and its workers are held meanwhile
-//   retry-storm            when everything fails, retries on several levels multiply; the product is beyond what is spare
-//   workers-exhausted      at this rate, calls that hang until their timeout hold more workers than there are
+//   inner-timeout           what happens inside one request may take longer than the request is given: the work goes on for
+//                           a client that has left, and its workers are held meanwhile
+//   retry-storm             when everything fails, retries on several levels multiply; the product is beyond what is spare
+//   workers-exhausted       at this rate, calls that hang until their timeout hold more workers than there are
+//   eviction-empties-fleet  checks can take everybody out, and then nobody is asked at all
+//   eviction-overloads-rest who is left after eviction gets more than can be carried
+//
+// This file knows calls within a request; `unsafe-gateway.ts` knows a gateway's own settings.
 
 import { type Duration, formatDuration, inSeconds, ns } from '../base.ts';
 
@@ -30,7 +34,15 @@ export interface ChainSettings {
   readonly spare?: number;
 }
 
-export type UnsafeName = 'inner-outlives-outer' | 'retry-storm' | 'workers-exhausted';
+export const unsafeNames = [
+  'inner-timeout',
+  'retry-storm',
+  'workers-exhausted',
+  'eviction-empties-fleet',
+  'eviction-overloads-rest',
+] as const;
+
+export type UnsafeName = (typeof unsafeNames)[number];
 
 export interface UnsafeFinding {
   readonly name: UnsafeName;
@@ -67,7 +79,7 @@ function outlives({ outer }: ChainSettings, call: CallSettings): readonly Unsafe
         formatDuration(worst ?? call.timeout);
   return [
     {
-      name: 'inner-outlives-outer',
+      name: 'inner-timeout',
       where: call.name,
       because: `${sum}, and ${outer.name} gives up after ${formatDuration(outer.timeout)}`,
       instead: `let ${call.name} end before ${formatDuration(outer.timeout)}: a shorter timeout, fewer retries, or pass the deadline on`,

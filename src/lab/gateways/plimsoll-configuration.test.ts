@@ -28,5 +28,6 @@ test('the settings in our own words', () => {
     health: { path: '/healthz', interval_ns: 500e6, timeout_ns: 200e6, fall: 3, rise: 2 },
     endpoints: [{ id: 'api-1', host: '127.0.0.1', port: 4001 }],
     access_log: null,
+    unsafe: ['inner-timeout', 'retry-storm', 'workers-exhausted', 'eviction-empties-fleet', 'eviction-overloads-rest'],
   });
 });

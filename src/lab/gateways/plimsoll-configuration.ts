@@ -21,7 +21,17 @@ export interface PlimsollConfiguration {
   } | null;
   readonly endpoints: readonly TargetConfiguration[];
   readonly access_log: string | null;
+  readonly unsafe: readonly string[];
 }
+
+/** A scenario plays what people run: our gateway would refuse some of it for itself. */
+const allowed: readonly string[] = [
+  'inner-timeout',
+  'retry-storm',
+  'workers-exhausted',
+  'eviction-empties-fleet',
+  'eviction-overloads-rest',
+];
 
 /** Port 0: the kernel chooses. */
 export function plimsollConfiguration(
@@ -49,5 +59,6 @@ export function plimsollConfiguration(
           },
     endpoints: settings.endpoints.map(({ id, host, port }) => ({ id, host, port })),
     access_log: null,
+    unsafe: allowed,
   };
 }
