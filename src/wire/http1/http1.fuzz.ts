@@ -6,11 +6,8 @@
 //     llhttp repairs. Where we go on and llhttp does not, the reason must be one of those explained at `weGoOnThough`.)
 //
 // Inputs are messages put together from a pool of sound and poisoned parts, then cut, spliced and bitten. All comes from
-// the seed:
-//
-//   node src/wire/http1/http1.fuzz.ts --inputs 10000000 --seed 1
+// the seed. `npm run fuzz:wire` runs it in great quantities (`many.fuzz.ts`).
 
-import { parseArgs } from 'node:util';
 import { type Dice, dice } from '../../base.ts';
 import type { Head, RequestHead } from './events.ts';
 import { llhttpRequests, llhttpResponses, type Story } from './testing/llhttp.ts';
@@ -46,17 +43,19 @@ export function fuzz(inputs: number, seed: number, options: FuzzOptions = {}): F
       const stream = JSON.stringify(Buffer.from(bytes).toString('latin1'));
       throw new Error(`seed ${seed}, input ${input}, expecting [${expected.join(', ')}]: ${stream}`, { cause });
     }
-    if (input % 1_000_000 === 999_999) progress?.(input + 1);
+    if (input % progressEvery === progressEvery - 1) progress?.(progressEvery);
   }
   return { inputs, ...counts };
 }
 
 export interface FuzzOptions {
-  /** Called after each million inputs. */
-  readonly progress?: (done: number) => void;
+  /** Told now and then of so many more inputs done. */
+  readonly progress?: (more: number) => void;
   /** Reads requests in our stead: for the test that the fuzzer sees a reader that is wrong. */
   readonly requests?: (bytes: Uint8Array) => Story;
 }
+
+const progressEvery = 10_000;
 
 interface Counts {
   accepted: number;
@@ -415,11 +414,4 @@ function count(counts: Record<string, number>, name: string): void {
 
 function must(condition: boolean, message: string): void {
   if (!condition) throw new Error(message);
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { inputs: { type: 'string' }, seed: { type: 'string' } } });
-  const progress = (done: number): void => void process.stderr.write(`${done} inputs\n`);
-  const report = fuzz(Number(values.inputs ?? 100_000), Number(values.seed ?? 1), { progress });
-  process.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
 }
