@@ -20,5 +20,7 @@ export { replicateAll, type ReplicationJob } from './bench/replicate-all.ts';
 export { type Change } from './bench/what-if/changes.ts';
 export { fitFleet, type FittedFleet } from './bench/what-if/fit-fleet.ts';
 export { type WhatIf, whatIf, type WhatIfOptions, whatIfScenario } from './bench/what-if/what-if.ts';
+export { compareRuns, type CompareOptions } from './bench/compare/compare.ts';
+export { defaultSmallest, figureKinds, type Smallest } from './bench/compare/run-figures.ts';
 export { truthOf } from './bench/truth.ts';
 export type { PhaseOutcome, World } from './bench/world.ts';

@@ -10,6 +10,17 @@ export { theories } from './diagnose/theories.ts';
 export type { Bearing, Pattern, Slug, Theory, TheorySlug } from './diagnose/theory.ts';
 export { diagnoseDossier } from './diagnose/dossier/judge.ts';
 export { dossierRemarks } from './diagnose/dossier/remarks.ts';
+export {
+  type ComparedRun,
+  type ComparedSide,
+  type Comparison,
+  falseRejections,
+  judgeRelease,
+  type Mechanism,
+  type ObjectiveCompared,
+  type ReleaseVerdict,
+} from './diagnose/compare/release.ts';
+export type { Effect, FigureKind } from './diagnose/compare/effect.ts';
 export { together } from './diagnose/dossier/together.ts';
 export type { DossierSlug } from './diagnose/dossier/slugs.ts';
 export { dossierTheories } from './diagnose/dossier/theories.ts';

@@ -14,3 +14,6 @@ export { resultPage } from './report/page.ts';
 export { recordText } from './report/record-text.ts';
 export { resultMarkdown } from './report/markdown.ts';
 export { objectiveLines, resultText } from './report/text.ts';
+export { comparisonJunit } from './report/comparison-junit.ts';
+export { comparisonMarkdown } from './report/comparison-markdown.ts';
+export { comparisonText } from './report/comparison-text.ts';

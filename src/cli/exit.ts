@@ -9,6 +9,10 @@ export const exit = {
   usage: 2,
   /** A fault was found that nobody had announced. */
   fault: 10,
+  /** Compared: something is open before the candidate may be released. */
+  conditional: 20,
+  /** Compared: the candidate must not be released. */
+  rejected: 21,
   /** An objective was not met. */
   objective: 99,
   interrupted: 130,

@@ -3,6 +3,7 @@
 
 import { enableCompileCache } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { compareCommand } from './compare-command.ts';
 import { exit, UsageError } from './exit.ts';
 import { loadCommand } from './load-command.ts';
 import { version } from './version.ts';
@@ -78,6 +79,8 @@ function commands(done: (code: number) => void): Command {
       const { diagnoseFiles } = await import('./commands/diagnose.ts');
       done(diagnoseFiles(paths, options));
     });
+
+  compareCommand(program, done);
 
   program
     .command('what-if')

@@ -3,7 +3,16 @@
 
 import type { Measure, Missing, Reading } from './theory.ts';
 import { type Estimate, high, low, meanOverTime, quotient, sum } from './quantity.ts';
-import { type Evidence, kneeOf, meanService, othersOf, replicaOf, slownessFor, utilisationOf } from './evidence.ts';
+import {
+  type Evidence,
+  kneeOf,
+  meanService,
+  othersOf,
+  replicaOf,
+  rotationLimit,
+  slownessFor,
+  utilisationOf,
+} from './evidence.ts';
 import { type PhaseEvidence, spanOf, tickOf } from './phase-evidence.ts';
 import { criticalZ } from './slowness.ts';
 import { percent, say } from './wording.ts';
@@ -104,12 +113,21 @@ export const coupling: Measure = (evidence, phase) => {
   return { ...settled(blind.value), text: `${users.text ?? 'closed loop'}; ${blind.text ?? ''}` };
 };
 
-/** Requests due and unanswered ÷ what the knee N* = X(S + Z) would hold. */
+/** Users who do not think ÷ how many the workers hold at the knee: (N − X·Z) / (X·S), which without thinking is N ÷ N*. Of a
+ * thousand users who mostly think, fifty too many are three times what sixteen workers hold, though the knee is near a thousand.
+ * What rotation lets through is not known exactly, and thinkers multiply its error. */
 export const kneeRatio: Measure = (evidence) => {
   const knee = kneeOf(evidence);
   const users = evidence.loop.users ?? evidence.baseline.inFlight?.value;
   if (knee === undefined || users === undefined || knee <= 0) return { missing: missing.capacity };
-  return { ...settled(users / knee), text: `${say(users, 'users')} at a knee of ${say(knee, 'users')}` };
+  const text = `${say(users, 'users')} at a knee of ${say(knee, 'users')}`;
+  const think = evidence.loop.thinkSeconds ?? 0;
+  const limit = rotationLimit(evidence);
+  const service = meanService(evidence);
+  if (think === 0 || limit === undefined || service === undefined) return { ...settled(users / knee), text };
+  const value = (users - limit.value * think) / (limit.value * service);
+  const error = (users / (limit.value * service)) * (limit.error / limit.value);
+  return { ...reading({ value, error }), text: `${text}: ${say(value, 'times')} what the workers hold` };
 };
 
 /** Mean number inside one replica. */
