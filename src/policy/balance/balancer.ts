@@ -46,6 +46,11 @@ export interface Balancer {
   finished(endpoint: number, outcome: PickOutcome, now: Instant): void;
   /** Requests now inside this endpoint as this balancer counts them. */
   inFlight(endpoint: number): number;
+  /** For whoever asks why: what this balancer holds against an endpoint now, the lower the sooner picked. Undefined where nothing
+   * is known of it. Left out by balancers that do not compare. */
+  score?(endpoint: number, now: Instant): number | undefined;
+  /** For whoever asks why: who was compared in the last pick, where that is not everybody. */
+  drawn?(): readonly number[];
   /** Takes a new snapshot. What is known of endpoints that stay (same id) is kept. */
   rebuild(fleet: Fleet): void;
 }

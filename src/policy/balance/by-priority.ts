@@ -48,6 +48,14 @@ export class ByPriority implements Balancer {
     return this.#layered.inFlight(endpoint);
   }
 
+  score(endpoint: number, now: Instant): number | undefined {
+    return this.#layered.score(endpoint, now);
+  }
+
+  drawn(): readonly number[] {
+    return this.#layered.drawn();
+  }
+
   rebuild(fleet: Fleet): void {
     const levels = levelsOf(fleet);
     this.#loads = priorityLoads(

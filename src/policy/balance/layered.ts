@@ -29,6 +29,9 @@ export class Layered {
   readonly #balancers: Balancer[] = [];
   readonly #inFlight = new InFlight();
   #shares: readonly number[] = [];
+  #members: readonly (readonly boolean[])[] = [];
+  /** The layer of the last pick. */
+  #drawn = 0;
   #total = 0;
   #latest: Instant = start;
 
@@ -41,6 +44,7 @@ export class Layered {
     this.#latest = now;
     if (this.#total === 0) return undefined;
     const drawn = this.#draw(request.hash);
+    this.#drawn = drawn;
     const endpoint = this.#balancers[drawn]?.pick(request, now);
     if (endpoint !== undefined && request.tried?.includes(endpoint) !== true) return endpoint;
     return this.#elsewhere(request, now, drawn) ?? endpoint;
@@ -60,6 +64,21 @@ export class Layered {
     return this.#inFlight.of(endpoint);
   }
 
+  /** By the layer that the endpoint is in, those with a share first. */
+  score(endpoint: number, now: Instant): number | undefined {
+    return this.#layerOf(endpoint)?.score?.(endpoint, now);
+  }
+
+  drawn(): readonly number[] {
+    return this.#balancers[this.#drawn]?.drawn?.() ?? [];
+  }
+
+  #layerOf(endpoint: number): Balancer | undefined {
+    const inside = (index: number): boolean => this.#members[index]?.[endpoint] === true;
+    const shared = this.#balancers.find((_, index) => inside(index) && (this.#shares[index] ?? 0) > 0);
+    return shared ?? this.#balancers.find((_, index) => inside(index));
+  }
+
   rebuild(fleet: Fleet, layers: readonly Layer[]): void {
     this.#inFlight.rebuild(fleet);
     const known = this.#balancers.length;
@@ -69,6 +88,7 @@ export class Layered {
       balancer.rebuild({ version: fleet.version, endpoints: fleet.endpoints, healthy });
       if (index >= known) this.#tell(balancer, fleet);
     });
+    this.#members = layers.map((layer) => layer.members);
     this.setShares(layers.map((layer) => layer.share));
   }
 

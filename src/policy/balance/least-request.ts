@@ -49,6 +49,8 @@ class LeastRequest implements Balancer {
   #weights = new Float64Array(0);
   #draw: WeightedDraw;
   #scans = true;
+  /** Who was compared last. */
+  readonly #drawn: number[] = [];
 
   constructor(source: Dice, full: boolean | undefined, choices: number) {
     this.name = full === false ? 'two-choices' : 'least-request';
@@ -80,6 +82,14 @@ class LeastRequest implements Balancer {
 
   inFlight(endpoint: number): number {
     return this.#inFlight.of(endpoint);
+  }
+
+  score(endpoint: number): number {
+    return this.#load(endpoint);
+  }
+
+  drawn(): readonly number[] {
+    return this.#scans ? [] : this.#drawn;
   }
 
   rebuild(fleet: Fleet): void {
@@ -129,8 +139,10 @@ class LeastRequest implements Balancer {
   #emptierOfSome(): number {
     const fit = this.#fit;
     let bestPlace = this.#draw.draw();
+    this.#drawn[0] = fit[bestPlace] ?? 0;
     for (let draw = 1; draw < this.#choices; draw++) {
       const place = this.#otherPlace(bestPlace);
+      this.#drawn[draw] = fit[place] ?? 0;
       if (this.#load(fit[place] ?? 0) < this.#load(fit[bestPlace] ?? 0)) bestPlace = place;
     }
     return fit[bestPlace] ?? 0;

@@ -64,6 +64,8 @@ class PeakEwma implements Balancer {
   /** In ns as of `#stamps`; NaN while nothing is known. */
   #costs = new Float64Array(0);
   #stamps = new Float64Array(0);
+  /** Who was compared last. */
+  readonly #drawn: number[] = [];
 
   constructor(source: Dice, timeConstant: Duration, failurePenalty: Duration) {
     this.#dice = source;
@@ -84,6 +86,8 @@ class PeakEwma implements Balancer {
     const step = this.#dice.below(fit.length - 1);
     const first = fit[firstPlace] ?? 0;
     const second = fit[step < firstPlace ? step : step + 1] ?? 0;
+    this.#drawn[0] = first;
+    this.#drawn[1] = second;
     return this.#score(second, now) < this.#score(first, now) ? second : first;
   }
 
@@ -102,6 +106,15 @@ class PeakEwma implements Balancer {
 
   inFlight(endpoint: number): number {
     return this.#inFlight.of(endpoint);
+  }
+
+  /** In ns, weighed. */
+  score(endpoint: number, now: Instant): number {
+    return this.#score(endpoint, now);
+  }
+
+  drawn(): readonly number[] {
+    return this.#drawn;
   }
 
   rebuild(fleet: Fleet): void {

@@ -151,6 +151,15 @@ class Prequal implements ProbingBalancer {
     return this.#inFlight.of(endpoint);
   }
 
+  /** Of a hot reading the requests in flight, ten times a second each: behind every cold one, whose score is its latency in ns. */
+  score(endpoint: number): number | undefined {
+    const place = this.#poolEndpoint.subarray(0, this.#size).indexOf(endpoint);
+    if (place === -1) return undefined;
+    const inFlight = this.#poolInFlight[place] ?? 0;
+    const cold = inFlight <= this.#recent.quantile(this.#hotQuantile);
+    return cold ? (this.#poolLatency[place] ?? 0) : inFlight * seconds(10);
+  }
+
   probes(into: Int32Array): number {
     if (!this.#asksEndpoints) return 0;
     const fit = this.#fit;

@@ -114,6 +114,14 @@ export class ZoneAware implements Balancer {
     return this.#layered.inFlight(endpoint);
   }
 
+  score(endpoint: number, now: Instant): number | undefined {
+    return this.#layered.score(endpoint, now);
+  }
+
+  drawn(): readonly number[] {
+    return this.#layered.drawn();
+  }
+
   rebuild(fleet: Fleet): void {
     const { zone, fleetMin = 6, slew = 0.05 } = this.#options;
     const now = this.#latest;
