@@ -34,3 +34,4 @@ export {
   type PreambleVersion,
   readPreamble,
 } from './wire/proxy-protocol/preamble.ts';
+export { formatTraceParent, parseTraceParent, type TraceParent, traceStateForwarded } from './wire/trace-context.ts';

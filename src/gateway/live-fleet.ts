@@ -76,6 +76,17 @@ export class LiveFleet {
     return this.#live.some((live) => live.fit && !tried.includes(live));
   }
 
+  /** What the balancer holds against an endpoint now, lower is better; undefined where it does not compare. */
+  scoreOf(live: LiveEndpoint, now: Instant): number | undefined {
+    return live.index === retired ? undefined : this.#balancer.score?.(live.index, now);
+  }
+
+  /** Who was compared in the last pick, where that was not everybody. */
+  drawn(): readonly LiveEndpoint[] {
+    const drawn = this.#balancer.drawn?.() ?? [];
+    return drawn.map((index) => this.#live[index]).filter((live) => live !== undefined);
+  }
+
   /** Hot. */
   started(live: LiveEndpoint, now: Instant): void {
     live.started(now);
