@@ -1,13 +1,40 @@
 // What the gateway counts, as Prometheus text. Written only when somebody asks.
 
-import type { Instant } from '../base.ts';
+import { assert, type Instant } from '../base.ts';
 import { type Admission, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
 import { endpointErrorKinds, type LiveEndpoint } from './live-endpoint.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
+/** One name with all that is counted under it. */
+export interface Family {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly samples: readonly { readonly labels: Labels; readonly value: number }[];
+}
+
 export function metricsText(plane: DataPlane, now: Instant): string {
+  return prometheusText(gatewayFamilies(plane, now));
+}
+
+/** Prometheus' text format 0.0.4. */
+export function prometheusText(families: readonly Family[]): string {
+  let text = '';
+  for (const { name, type, help, samples } of families) {
+    text += `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n`;
+    for (const { labels, value } of samples) {
+      const inside = Object.entries(labels)
+        .map(([key, label]) => `${key}="${escaped(label)}"`)
+        .join(',');
+      text += `${name}${inside === '' ? '' : `{${inside}}`} ${numberText(value)}\n`;
+    }
+  }
+  return text;
+}
+
+export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family[] {
   const page = new Page();
   page.family(
     'plimsoll_gateway_requests_total',
@@ -56,7 +83,7 @@ export function metricsText(plane: DataPlane, now: Instant): string {
     page.family(family.name, family.type, family.help);
     for (const live of all) family.write(page, family.name, live, now);
   }
-  return page.text;
+  return page.families;
 }
 
 function admissionPage(page: Page, admission: Admission): void {
@@ -124,17 +151,17 @@ const endpointFamilies: readonly EndpointFamily[] = [
 ];
 
 class Page {
-  text = '';
+  readonly families: (Family & { readonly samples: { labels: Labels; value: number }[] })[] = [];
 
   family(name: string, type: 'counter' | 'gauge', help: string): void {
-    this.text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    this.families.push({ name, type, help, samples: [] });
   }
 
+  /** Of the family that was begun last. */
   sample(name: string, labels: Labels, value: number): void {
-    const inside = Object.entries(labels)
-      .map(([key, text]) => `${key}="${escaped(text)}"`)
-      .join(',');
-    this.text += `${name}${inside === '' ? '' : `{${inside}}`} ${value}\n`;
+    const family = this.families.at(-1);
+    assert(family?.name === name, 'the samples of a family stand together');
+    family.samples.push({ labels, value });
   }
 
   single(name: string, type: 'counter' | 'gauge', help: string, value: number): void {
@@ -144,5 +171,14 @@ class Page {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  return escapedHelp(text).replaceAll('"', '\\"');
+}
+
+function escapedHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 }

@@ -20,10 +20,13 @@ export function storyText(story: Story): string {
     ...story.picks.flatMap((pick, index) => ['', ...pickLines(pick, index + 1)]),
     ...(story.attempts.length === 0 ? [] : ['', ...story.attempts.map(attemptLine)]),
     '',
-    `${outcome(story)} after ${ms(story.duration_ms)}, with ${ms(story.left_ms)} left` +
-      `${story.retries_left === null ? '' : ` and ${Math.floor(story.retries_left)} retries left in the budget of all`}`,
+    `${outcome(story)} after ${ms(story.duration_ms)}, with ${ms(story.left_ms)} left${retriesLeft(story)}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function retriesLeft(story: Story): string {
+  return story.retries_left === null ? '' : ` and ${Math.floor(story.retries_left)} retries left in the budget of all`;
 }
 
 const reasons: Record<Story['because'], string> = {
