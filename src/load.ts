@@ -4,6 +4,7 @@ export * from './load/contract.ts';
 export { machineLimits } from './load/machine-limits.ts';
 export { evaluate, type Outcome } from './load/objectives.ts';
 export { type MachineLimits, preflight, type Shortage } from './load/preflight.ts';
+export { Outputs, type OutputsWanted } from './load/outputs/outputs.ts';
 export { type Probe, probe } from './load/probe.ts';
 export { type CrewOptions, startCrew } from './load/crew.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';

@@ -1,6 +1,8 @@
 // report: a record as text. Pure.
 
 export { liveLine, liveLines, type LiveState } from './report/live.ts';
+export { type JunitCase, type JunitSuite, junitText } from './report/junit.ts';
+export { loadJunit } from './report/load-junit.ts';
 export { type LoadFigures, loadText, type LoadTextOptions } from './report/load-text.ts';
 export { type Paint, plain } from './report/paint.ts';
 export { type Cell, type Column, table, wrap } from './report/table.ts';

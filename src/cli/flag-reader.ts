@@ -27,11 +27,16 @@ export class FlagReader {
     if (this.#wrong.length > 0) throw new UsageError(this.#wrong.join('\n'));
   }
 
-  url(address: string): URL | undefined {
+  /** `flag` is empty for the address itself. */
+  url(address: string, flag = '', such = 'http://127.0.0.1:8080/path'): URL | undefined {
     const url = URL.parse(address);
-    if (url === null) this.wrong(`"${address}" is no URL; expected one such as http://127.0.0.1:8080/path`);
-    else if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-    else this.wrong(`${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
+    const where = flag === '' ? '' : `${flag}: `;
+    if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+    if (url === null || !/^\w+:\/\//.test(address)) {
+      this.wrong(
+        `${where}"${address}" is no URL; expected one such as ${URL.canParse(`http://${address}`) ? `http://${address}` : such}`,
+      );
+    } else this.wrong(`${where}${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
     return undefined;
   }
 
@@ -60,11 +65,11 @@ export class FlagReader {
     return ms(1);
   }
 
-  headers(lines: readonly string[]): Readonly<Record<string, string>> {
+  headers(lines: readonly string[], flag = '--header'): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {};
     for (const line of lines) {
       const colon = line.indexOf(':');
-      if (colon < 1 || /[\r\n\0]/.test(line)) this.wrong(`--header: found "${line}", expected "name: value"`);
+      if (colon < 1 || /[\r\n\0]/.test(line)) this.wrong(`${flag}: found "${line}", expected "name: value"`);
       else headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
     }
     return headers;

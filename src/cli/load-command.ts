@@ -44,6 +44,14 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     .option('--seed <number>', 'seed of the arrivals')
     .option('--anyway', 'start although this machine is short of something')
     .option('--json', 'the result as JSON on standard output')
+    .option('--json-file <file>', 'the result as JSON, besides')
+    .option('--junit <file>', 'objectives as JUnit XML')
+    .option('--csv <file>', 'a table: a row a second for the load, and one for each replica')
+    .option('--hgrm <file>', 'latencies as a percentile table of HdrHistogram')
+    .option('--hlog <file>', 'latencies of each second as a log of HdrHistogram')
+    .option('--otlp <url>', 'metrics to an OpenTelemetry collector each second, such as http://127.0.0.1:4318')
+    .option('--otlp-header <line>', 'a header for the collector; again for another', oneMore)
+    .option('--prometheus <address>', 'serve /metrics during the run, at a port or an address such as 0.0.0.0:9091')
     .option('--quiet', 'no talk')
     .action(async (url: string | undefined, options: object) => {
       const { load } = await import('./commands/load.ts');

@@ -89,6 +89,8 @@ export interface LoadSnapshot {
   /** Objectives that say `or abort` and do not hold now: whoever conducts the run should end it. Windows are made of snapshots,
    * so take one a second. */
   readonly broken?: readonly ObjectiveResult[];
+  /** Present when they were asked for: those of the span, as in the result. */
+  readonly histograms?: LoadResult['histograms'];
 }
 
 /** Connections of one held group: what was asked at the end of the span against what there is, and what happened in it. */
@@ -126,6 +128,11 @@ export interface GroupSnapshot {
   readonly lag: Quantiles | undefined;
   /** Requests that a cap of the generator's own kept from being sent. */
   readonly refused: number;
+  /** Closed without an end by `stop`: sent and unanswered, or not even sent. */
+  readonly inFlightAtEnd: number;
+  readonly neverSent: number;
+  /** Bytes of whole answers, heads included. */
+  readonly bytes: number;
   /** Whole answers by replica id, those with an error status included; an answer without the header counts for its target. */
   readonly answeredBy: Readonly<Record<string, number>>;
 }
@@ -140,7 +147,8 @@ export interface ReplicaSnapshot {
 
 /** One stretch of load: started once, snapshot as often as wanted, stopped once. */
 export interface LoadRun {
-  snapshot(): LoadSnapshot;
+  /** Once more after `stop`: what happened while it drained. */
+  snapshot(detail?: 'histograms'): LoadSnapshot;
   /** Every request due from now on counts as measured: histograms and ledger begin again (the end of warm-up). What came
    * due before belongs to the warm-up, however late it is answered; the snapshots show both. */
   measure(): void;

@@ -96,14 +96,14 @@ class Crew implements LoadRun {
     }
   }
 
-  snapshot(): LoadSnapshot {
+  snapshot(detail?: 'histograms'): LoadSnapshot {
     const cut = this.#recent ?? mergedCut([], this.#plan.groups.length, (this.#plan.held ?? []).length);
     this.#recent = undefined;
     const at = instantAt(Math.max(this.#lastSnapshot, cut.at));
     this.#lastSnapshot = at;
     // No round since the last look is no second.
-    if (cut.span > 0) this.#watch.add(secondOf(this.#plan, cut, this.#names));
-    return snapshotOf(this.#plan, { ...cut, at }, this.#names, this.#watch.broken);
+    if (cut.span > 0 && !this.#stopping) this.#watch.add(secondOf(this.#plan, cut, this.#names));
+    return snapshotOf(this.#plan, { ...cut, at }, this.#names, { broken: this.#watch.broken, detail });
   }
 
   measure(): void {

@@ -34,10 +34,10 @@ class Run implements LoadRun {
     this.#driver = new Driver(plan, { engine, cpu, names: this.#names, share: whole, begin: engine.now() });
   }
 
-  snapshot(): LoadSnapshot {
+  snapshot(detail?: 'histograms'): LoadSnapshot {
     const cut = this.#driver.cut();
-    this.#watch.add(secondOf(this.#plan, cut, this.#names));
-    return snapshotOf(this.#plan, cut, this.#names, this.#watch.broken);
+    if (!this.#stopping) this.#watch.add(secondOf(this.#plan, cut, this.#names));
+    return snapshotOf(this.#plan, cut, this.#names, { broken: this.#watch.broken, detail });
   }
 
   measure(): void {

@@ -121,6 +121,9 @@ test('requests of each second are those of whole seconds', () => {
     latency: undefined,
     lag: undefined,
     refused: 0,
+    inFlightAtEnd: 0,
+    neverSent: 0,
+    bytes: 0,
     answeredBy: { 'api-1': answers },
   });
   const result = resultOf(plan, { span: seconds(2), groups: [new Tally()], held: [], limits: [] }, new ReplicaNames());

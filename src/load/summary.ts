@@ -168,7 +168,9 @@ function spreadOfCounts(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const stdev = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
-  const within = values.filter((value) => Math.abs(value - mean) <= stdev).length / values.length;
+  // A deviation of nothing is not quite nothing in binary.
+  const reach = stdev + 1e-9 * mean;
+  const within = values.filter((value) => Math.abs(value - mean) <= reach).length / values.length;
   return { mean, stdev, max: Math.max(...values), within };
 }
 

@@ -35,7 +35,7 @@ export function snapshotOf(
   plan: LoadPlan,
   cut: DriverCut,
   names: ReplicaNames,
-  broken: readonly ObjectiveResult[],
+  { broken, detail }: { readonly broken: readonly ObjectiveResult[]; readonly detail: 'histograms' | undefined },
 ): LoadSnapshot {
   const replicas = new Tally();
   const groups = plan.groups.map(({ group }, index): GroupSnapshot => {
@@ -55,6 +55,7 @@ export function snapshotOf(
     cpu: cut.cpu,
     ...(held.length === 0 ? {} : { held }),
     ...(broken.length === 0 ? {} : { broken }),
+    ...(detail === undefined ? {} : { histograms: cutHistograms(plan, cut, replicas, names) }),
   };
 }
 
@@ -73,6 +74,9 @@ function groupSnapshot(group: string, tally: Tally, inFlight: InFlightSpan, name
     latency: quantilesOf(tally.latency),
     lag: quantilesOf(tally.lag),
     refused: tally.refused,
+    inFlightAtEnd: tally.inFlightAtEnd,
+    neverSent: tally.neverSent,
+    bytes: tally.bytes,
     answeredBy: answeredBy(tally, names),
   };
 }
@@ -125,23 +129,15 @@ export function resultOf(
 ): LoadResult {
   const all = new Tally();
   const ledgers: LoadResult['ledgers'][number][] = [];
-  const histograms: LoadResult['histograms'][number][] = [];
+  const histograms: Histograms = [];
   plan.groups.forEach(({ group }, index) => {
     const tally = end.groups[index] ?? new Tally();
     assert(tally.ended === tally.planned, 'every planned request has exactly one end');
     ledgers.push(ledgerOf(group, tally));
-    for (const what of ['latency', 'service', 'lag'] as const) {
-      if (isUsed(tally[what])) histograms.push({ of: { group, what }, ...histogramFields(tally[what]) });
-    }
+    addGroupHistograms(histograms, group, tally);
     all.add(tally);
   });
-  all.replicas.forEach((replica, index) => {
-    if (replica === undefined) return;
-    for (const what of ['latency', 'service'] as const) {
-      const of = { replica: names.nameOf(index), what };
-      if (isUsed(replica[what])) histograms.push({ of, ...histogramFields(replica[what]) });
-    }
-  });
+  addReplicaHistograms(histograms, all, names);
   const held = (plan.held ?? []).flatMap(({ group }, index) => {
     const one = end.held[index];
     return one === undefined ? [] : [heldResult(group, one)];
@@ -161,6 +157,34 @@ export function resultOf(
     limits: end.limits,
     ...(held.length === 0 ? {} : { held }),
   };
+}
+
+type Histograms = LoadResult['histograms'][number][];
+
+function cutHistograms(plan: LoadPlan, cut: DriverCut, replicas: Tally, names: ReplicaNames): Histograms {
+  const histograms: Histograms = [];
+  plan.groups.forEach(({ group }, index) => {
+    const tally = cut.groups[index]?.tally;
+    if (tally !== undefined) addGroupHistograms(histograms, group, tally);
+  });
+  addReplicaHistograms(histograms, replicas, names);
+  return histograms;
+}
+
+function addGroupHistograms(histograms: Histograms, group: string, tally: Tally): void {
+  for (const what of ['latency', 'service', 'lag'] as const) {
+    if (isUsed(tally[what])) histograms.push({ of: { group, what }, ...histogramFields(tally[what]) });
+  }
+}
+
+function addReplicaHistograms(histograms: Histograms, tally: Tally, names: ReplicaNames): void {
+  tally.replicas.forEach((replica, index) => {
+    if (replica === undefined) return;
+    for (const what of ['latency', 'service'] as const) {
+      const of = { replica: names.nameOf(index), what };
+      if (isUsed(replica[what])) histograms.push({ of, ...histogramFields(replica[what]) });
+    }
+  });
 }
 
 const totalsOf = (group: string, { sent, bytes, errors }: Tally): GroupTotals => ({

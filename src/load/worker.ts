@@ -50,6 +50,8 @@ function work(
   const names = new ReplicaNames();
   let driver: Driver | undefined;
   let stopping = false;
+  /** Number of the last cut that was sent. */
+  let last = 0;
 
   const begin = (at: Instant): void => {
     const running = new Driver(shareOf(plan, share), { engine, cpu: threadCpu, names, share, begin: at });
@@ -57,6 +59,7 @@ function work(
     const cut = (number: number): void => {
       engine.alarm(instantAt(at + number * round), () => {
         if (stopping) return;
+        last = number;
         tell({ kind: 'cut', round: number, cut: cutData(running.cut(), names) });
         cut(number + 1);
       });
@@ -69,6 +72,7 @@ function work(
     stopping = true;
     await driver.end(grace);
     const end = endData(driver.finish(), names);
+    tell({ kind: 'cut', round: last + 1, cut: cutData(driver.cut(), names) });
     // Before we are ended: what the kernel does for a thread outlives the thread, descriptors included.
     await engine.close();
     tell({ kind: 'end', end });

@@ -25,19 +25,27 @@ export async function writeHgrm(histogram: Histogram): Promise<string> {
 
 /** A log of intervals. Values are nanoseconds; the third column, for people, is the greatest in milliseconds. */
 export async function writeHlog(startedAtSeconds: number, intervals: readonly HlogInterval[]): Promise<string> {
+  const lines: string[] = [];
+  for (const interval of intervals) lines.push(await hlogLine(interval));
+  return hlogHead(startedAtSeconds) + lines.join('');
+}
+
+/** What a log begins with, for whoever writes it as it comes. */
+export function hlogHead(startedAtSeconds: number): string {
+  return (
+    '#[Histogram log format version 1.3]\n' +
+    `#[StartTime: ${startedAtSeconds.toFixed(3)} (seconds since epoch)]\n` +
+    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"\n'
+  );
+}
+
+/** One more line of a log. The first one loads the library. */
+export async function hlogLine({ startSeconds, lengthSeconds, tag, histogram }: HlogInterval): Promise<string> {
   const { encodeIntoCompressedBase64 } = await import('hdr-histogram-js');
-  const lines = [
-    '#[Histogram log format version 1.3]',
-    `#[StartTime: ${startedAtSeconds.toFixed(3)} (seconds since epoch)]`,
-    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
-  ];
-  for (const { startSeconds, lengthSeconds, tag, histogram } of intervals) {
-    const label = tag === undefined ? '' : `Tag=${tag},`;
-    const greatest = inMs(histogram.max ?? ns(0)).toFixed(3);
-    const packed = encodeIntoCompressedBase64(await toHdr(histogram));
-    lines.push(`${label}${startSeconds.toFixed(3)},${lengthSeconds.toFixed(3)},${greatest},${packed}`);
-  }
-  return `${lines.join('\n')}\n`;
+  const label = tag === undefined ? '' : `Tag=${tag},`;
+  const greatest = inMs(histogram.max ?? ns(0)).toFixed(3);
+  const packed = encodeIntoCompressedBase64(await toHdr(histogram));
+  return `${label}${startSeconds.toFixed(3)},${lengthSeconds.toFixed(3)},${greatest},${packed}\n`;
 }
 
 /** Reads a log whose values are in `unit` (most tools: nanoseconds; wrk2 and its kin: microseconds). */
