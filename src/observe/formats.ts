@@ -61,6 +61,7 @@ import { plainNumbers } from './parse/plain-numbers.ts';
 import { plainSettings } from './parse/plain-settings.ts';
 import { plainTable } from './parse/plain-table.ts';
 import { prometheusText } from './parse/prometheus-text.ts';
+import { apacheStatus } from './parse/servers/apache-status.ts';
 import { apache } from './parse/servers/apache.ts';
 import { gunicorn } from './parse/servers/gunicorn.ts';
 import { phpFpm } from './parse/servers/php-fpm.ts';
@@ -137,6 +138,7 @@ export const formats: readonly Format[] = [
   tomcat,
   uwsgi,
   apache,
+  apacheStatus,
   serverCommand,
   // Applications
   workerStatistics,

@@ -4,12 +4,18 @@ import type { LoadResultFact } from '../../record.ts';
 import { spreadOf, type Spread } from './spread.ts';
 import type { View } from './view.ts';
 
+const knownTool = /\b(?:jmeter|gatling|locust|k6|vegeta|wrk2?|autocannon|artillery|tsung|fortio|h2load)\b/i;
+
 /** `vegeta`, `k6`; `load generator` where its name is not known; undefined when nothing speaks of one. */
 export function loadTool(view: View): string | undefined {
   const [result] = view.results;
   const named = view.text('load.tool');
   if (result !== undefined) return result.tool;
   if (named !== undefined) return named;
+  // A file of one, such as `jmeter.properties`.
+  const own = view.dossier.settings.map(({ scope }) => knownTool.exec(scope)?.[0]?.toLowerCase());
+  const known = own.find((tool) => tool !== undefined);
+  if (known !== undefined) return known;
   return view.settings('load.users', 'load.rate', 'load.connections', 'load.model').length > 0
     ? 'load generator'
     : undefined;

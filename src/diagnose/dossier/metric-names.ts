@@ -78,13 +78,16 @@ const meanings: readonly Meaning[] = [
   },
 ];
 
+/** Over which time something was counted is not what was counted: `requests_5m`, `errors_last_minute`. */
+const window = /_(?:(?:in_|last_)?\d+(?:s|sec|m|min|h)|last_(?:second|minute|hour|day)|in_window|per_window)$/;
+
 /** What is counted under this name; undefined when no rule knows it. */
 export function measureOf(name: string, labels: Readonly<Record<string, string>> = {}): Measure | undefined {
   return meaningOf(name, labels)?.measure;
 }
 
 export function meaningOf(name: string, labels: Readonly<Record<string, string>>): Meaning | undefined {
-  const plain = snake(name);
+  const plain = snake(name).replace(window, '');
   for (const meaning of meanings) {
     if (!meaning.yes.test(plain) || meaning.no?.test(plain) === true) continue;
     if (meaning.measure !== 'workers' && meaning.measure !== 'weight' && never.test(plain)) return undefined;

@@ -20,7 +20,18 @@ export interface FoundSetting {
   readonly value: number | string | boolean;
 }
 
-type Kind = 'duration' | 'count' | 'cores' | 'bytes' | 'share' | 'truth' | 'untruth' | 'word' | 'policy' | 'attempts';
+type Kind =
+  | 'duration'
+  | 'hold'
+  | 'count'
+  | 'cores'
+  | 'bytes'
+  | 'share'
+  | 'truth'
+  | 'untruth'
+  | 'word'
+  | 'policy'
+  | 'attempts';
 
 /** What a file is about decides what a bare word like `threads` or `rate` means. */
 export type Matter = 'load' | 'program' | 'environment';
@@ -66,7 +77,7 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(?:^|-)(?:http2|h2)$/, key: 'load.http2', kind: 'truth', matter: 'load' },
   { pattern: /(?:^|-)(?:unique-bodies|unique-payloads)$/, key: 'load.unique-bodies', kind: 'truth', matter: 'load' },
-  { pattern: /(?:^|-)tool$/, key: 'load.tool', kind: 'word', matter: 'load' },
+  { pattern: /(?:^|-)(?:tool|generator|load-generator)$/, key: 'load.tool', kind: 'word', matter: 'load' },
   // Pools of connections
   {
     pattern:
@@ -90,7 +101,19 @@ const rules: readonly Rule[] = [
     key: 'pool.hold-time',
     kind: 'duration',
   },
-  { pattern: /(?:^|-)pool-order$/, key: 'pool.order', kind: 'word' },
+  {
+    pattern:
+      /(?:^|-)(?:pool-(?:order|strategy|selection|discipline)|(?:acquire|acquisition|checkout|lease|reuse|selection)-order)$/,
+    key: 'pool.order',
+    kind: 'word',
+  },
+  // Names
+  {
+    pattern:
+      /(?:^|-)(?:dns|networkaddress|address|name|resolver)-cache(?:-ttl)?$|(?:^|-)dns(?:-ttl|-resolution|-lookup)?$/,
+    key: 'dns.hold',
+    kind: 'hold',
+  },
   // Calls
   {
     pattern: /(?:^|-)(?:per-try-timeout|attempt-timeout|try-timeout)$/,
@@ -271,7 +294,7 @@ export function settingOf(name: string, value: Scalar, matter: Matter): FoundSet
 /** How many of these names speak of a load generator: with half of them it is one's file. */
 export function matterOf(names: readonly string[]): Matter {
   const words = names.map(wordsOf);
-  if (words.some((word) => /(?:^|-)(?:vus|executor|tool)$|^load-model$/.test(word))) return 'load';
+  if (words.some((word) => /(?:^|-)(?:vus|executor|tool|generator)$|^load-model$/.test(word))) return 'load';
   const own = rules.filter((rule) => rule.matter === 'load');
   const spoken = words.filter((word) =>
     own.some((rule) => rule.pattern.test(word) || units.some(([unit]) => rule.pattern.test(word.replace(unit, '')))),
@@ -291,6 +314,8 @@ function valueOf(
   switch (kind) {
     case 'duration':
       return durationOf(value, unit, stem);
+    case 'hold':
+      return holdOf(value, unit);
     case 'count': {
       const count = parseNumber(value);
       // Where a rate or a number of users is 0, none is set.
@@ -317,6 +342,16 @@ function valueOf(
     case 'policy':
       return typeof value === 'string' && isPolicyWord(value) ? policyWord(value) : undefined;
   }
+}
+
+/** How long an answer is kept. Java writes −1 for ever, people write `resolved once`. A plain number is seconds. */
+function holdOf(value: Scalar, unit: number | undefined): number | string | undefined {
+  if (value === undefined || typeof value === 'boolean') return undefined;
+  const number = parseNumber(value);
+  if (number !== undefined) return number < 0 ? 'forever' : parseSeconds(number, unit ?? 1);
+  if (/\b(?:once|for ?ever|inf(?:inite)?|permanent(?:ly)?|never (?:again|expires?)|at start)\b/i.test(String(value)))
+    return 'forever';
+  return parseSeconds(value);
 }
 
 function durationOf(value: Scalar, unit: number | undefined, stem: string): number | undefined {

@@ -9,6 +9,14 @@ worker_class = 'gthread'
 threads = 8
 keepalive = 5  # seconds
 `,
+  'Apache server-status': `Total Accesses: 1200
+Total kBytes: 40
+CPULoad: .5
+Uptime: 600
+BusyWorkers: 6
+IdleWorkers: 1
+Scoreboard: RRRKKW_...
+`,
   'Puma configuration': `max = ENV.fetch("RAILS_MAX_THREADS") { 5 }
 threads ENV.fetch("RAILS_MIN_THREADS") { 2 }, 6
 workers 2

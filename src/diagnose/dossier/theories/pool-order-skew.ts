@@ -123,8 +123,36 @@ function candidate(view: View): Candidate | undefined {
     if (connections.members.length < requests.members.length) continue;
     return { requests, connections };
   }
+  return joined(view);
+}
+
+/** Requests from one source and connections from another, such as a log and a list of sockets, of the same replicas. */
+function joined(view: View): Candidate | undefined {
+  const held = new Map<string, number>();
+  for (const { members } of view.fleets) {
+    for (const { id, connections } of members) if (connections !== undefined) held.set(id, connections);
+  }
+  for (const { name, labels, value } of view.dossier.samples) {
+    const peer = labels['peer'];
+    if (name === 'sockets_to_peer' && peer !== undefined) held.set(peer, value);
+  }
+  for (const fleet of view.fleets) {
+    if (!fleet.members.some(({ requests }) => requests !== undefined)) continue;
+    if (fleet.members.some(({ id }) => !held.has(id))) continue;
+    const asked = new Map(fleet.members.map((member) => [member.id, member]));
+    // A replica that was connected to and never asked is in no log: it is known by its port.
+    const ports = new Set(fleet.members.map(({ id }) => portOf(id)));
+    const members = [...held]
+      .filter(([id]) => asked.has(id) || (portOf(id) !== undefined && ports.has(portOf(id))))
+      .map(([id, connections]) => ({ id, requests: 0, ...asked.get(id), connections }));
+    const requests = spreadOf({ ...fleet, members }, 'requests');
+    const connections = spreadOf({ ...fleet, members }, 'connections');
+    if (requests !== undefined && connections !== undefined) return { requests, connections };
+  }
   return undefined;
 }
+
+const portOf = (address: string): string | undefined => /:(\d+)$/.exec(address)?.[1];
 
 function stickySeen(view: View): { text: string; holds: boolean } | undefined {
   const sticky = view.setting('balance.sticky');

@@ -1,5 +1,6 @@
 // A worker is bound when a connection is accepted, not when a request arrives on it. Idle connections then use up the workers.
 
+import type { Origin } from '../../../record.ts';
 import { digits, percent } from '../../wording.ts';
 import { spreadOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
@@ -25,10 +26,11 @@ export const workerSlotsHeldByIdleConnections: DossierTheory = {
   examine(view) {
     const takenAt = view.setting('workers.slot-taken-at');
     const pool = poolIn(view);
-    const waiting = silentIn(view);
+    const rows = workersIn(view);
+    const waiting = rows ?? silentIn(view);
     const requests = requestsInHand(view);
     const connections = connectionsIn(view);
-    const size = pool?.size ?? view.number('workers.count');
+    const size = pool?.size ?? view.number('workers.count') ?? rows?.size;
     if (takenAt === undefined && waiting === undefined) return undefined;
     const cpu = view.greatest(
       (name) => /cpu/.test(name) && /ratio|percent|usage|utili|busy/.test(name) && !/throttl/.test(name),
@@ -136,6 +138,27 @@ function silentIn(view: View): Reading | undefined {
     )
   );
 }
+
+/** A list of workers with what each is doing: how many there are, and how many of them wait for the first byte. */
+function workersIn(view: View): (Reading & { readonly size: number }) | undefined {
+  const doing = new Map<string, string>();
+  let origin: Origin | undefined;
+  for (const { labels, origin: own } of view.dossier.samples) {
+    const id = ['worker', 'thread', 'slot', 'pid', 'row']
+      .map((label) => labels[label])
+      .find((one) => one !== undefined);
+    const state = labels['state'] ?? labels['status'];
+    if (id === undefined || state === undefined) continue;
+    doing.set(id, state);
+    origin ??= own;
+  }
+  const silent = [...doing.values()].filter((state) => waitsForBytes.test(state)).length;
+  if (doing.size < 2 || silent === 0 || origin === undefined) return undefined;
+  return { value: silent, size: doing.size, name: 'workers that wait for a request', origins: [origin] };
+}
+
+const waitsForBytes =
+  /^(?:(?:blocked (?:in|on) )?(?:recv|read(?:ing)?|wait(?:ing)?)(?:[ _-](?:for|on))?[ _-](?:the )?(?:first[ _-]byte|request(?:[ _-](?:line|head(?:ers?)?))?|headers?|bytes|data|client|socket)|idle[ _-]connection|no[ _-]request)$/i;
 
 function requestsInHand(view: View): Reading | undefined {
   return view.greatest((name) =>

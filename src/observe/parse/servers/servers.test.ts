@@ -8,6 +8,37 @@ function check(name: string, settings: string): void {
   assert.deepEqual(settingLines(dossierOf(samples[name] ?? '')), expected(settings));
 }
 
+test('Apache’s scoreboard tells the workers that have a request from those that have only a connection', () => {
+  const read = dossierOf(samples['Apache server-status'] ?? '').samples.map(
+    ({ name, labels, value }) => `${name}${labels['state'] === undefined ? '' : ` ${labels['state']}`} ${value}`,
+  );
+  assert.deepEqual(read, [
+    'apache_accesses_total 1200',
+    'apache_sent_bytes_total 40960',
+    'apache_cpu_usage_ratio 0.005',
+    'apache_uptime_seconds 600',
+    'apache_workers_busy 6',
+    'apache_workers_idle 1',
+    'apache_scoreboard reading 3',
+    'apache_scoreboard keepalive 2',
+    'apache_scoreboard sending 1',
+    'apache_scoreboard waiting 1',
+  ]);
+});
+
+test('two pages of Apache’s status in one file are two readings', () => {
+  const page = samples['Apache server-status'] ?? '';
+  const { samples: read } = dossierOf(`${page}${page.replace('1200', '1500')}`);
+  const accesses = read.filter(({ name }) => name === 'apache_accesses_total');
+  assert.deepEqual(
+    accesses.map(({ value, reading }) => [value, reading]),
+    [
+      [1200, 0],
+      [1500, 1],
+    ],
+  );
+});
+
 test('gunicorn: processes times threads, and connections that are kept', () => {
   check(
     'gunicorn configuration',
