@@ -9,7 +9,15 @@ export {
   histogramOfFields,
   type UnfinishedFields,
 } from './stats/histogram-fields.ts';
-export { type HlogInterval, readHgrm, readHlog, writeHgrm, writeHlog } from './stats/histogram-hdr.ts';
+export {
+  hlogHead,
+  type HlogInterval,
+  hlogLine,
+  readHgrm,
+  readHlog,
+  writeHgrm,
+  writeHlog,
+} from './stats/histogram-hdr.ts';
 export { type ExponentialPoint, exponentialPoint, histogramOfPoint } from './stats/histogram-otlp.ts';
 export { Level, type LevelSpan } from './stats/level.ts';
 export { meanOf, Moments, varianceOf } from './stats/moments.ts';
