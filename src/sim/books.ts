@@ -10,7 +10,13 @@ import { ReplicaTally } from './tally.ts';
 /** In a larger fleet replicas have only counts: nobody reads the latencies of ten thousand of them. */
 const latencyStationsMax = 512;
 
+/** Hears the end of every request that is entered: who asked, the station (−1: none, or nobody knows), `ok` or what went wrong, when
+ * it came due and when it ended. */
+export type EndListener = (group: string, station: number, kind: string, dueAt: number, now: number) => void;
+
 export class Books {
+  /** For whoever writes an access log of what is imagined. Undefined costs nothing. */
+  listener: EndListener | undefined;
   /** Whole answers in the present second, by station. */
   finished = new Int32Array(0);
   /** What else clients saw, by station, in the present second and in the judged part of the phase. Undefined where there is nothing
@@ -43,6 +49,7 @@ export class Books {
 
   /** A whole answer from a station, good or not. */
   answered(group: Group, station: number, ok: boolean, dueAt: number, now: number): void {
+    this.listener?.(group.name, station, ok ? 'ok' : 'status-5xx', dueAt, now);
     const latency = now - dueAt;
     const isMeasured = group.isMeasured(dueAt);
     group.recent.answer(ok, latency);
@@ -56,13 +63,15 @@ export class Books {
 
   /** The gate's own answer, 502 to 504. */
   answeredByGate(group: Group, kind: string, dueAt: number, now: number): void {
+    this.listener?.(group.name, -1, kind, dueAt, now);
     group.gate.failed(kind);
     group.recent.answer(false, now - dueAt);
     if (group.isMeasured(dueAt)) group.measured.answer(false, now - dueAt);
   }
 
   /** No answer at all: the connection was refused or broke. */
-  unanswered(group: Group, station: number, kind: string, dueAt: number): void {
+  unanswered(group: Group, station: number, kind: string, dueAt: number, now: number): void {
+    this.listener?.(group.name, station, kind, dueAt, now);
     group.recent.failure(kind);
     this.#tally(this.recent, station)?.failure(kind);
     if (!group.isMeasured(dueAt)) return;
@@ -72,6 +81,7 @@ export class Books {
 
   /** The client's patience is over. `station`: −1 where it does not know who had its request. */
   timedOut(group: Group, station: number, dueAt: number, now: number): void {
+    this.listener?.(group.name, station, 'timeout', dueAt, now);
     const age = now - dueAt;
     group.recent.timeout(age);
     this.#tally(this.recent, station)?.failure('timeout');

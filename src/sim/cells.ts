@@ -51,8 +51,11 @@ export class Cells {
     return at;
   }
 
-  /** Everything as it is now. */
-  copy(): Float64Array {
-    return this.values.slice(0, cellsEach * this.#stations);
+  /** Everything as it is now, written over `into` where that is long enough. */
+  copy(into: Float64Array = new Float64Array(0)): Float64Array {
+    const now = this.values.subarray(0, cellsEach * this.#stations);
+    if (into.length !== now.length) return now.slice();
+    into.set(now);
+    return into;
   }
 }

@@ -15,10 +15,12 @@ import { World } from './world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Length of a tick; one second by default. */
+  /** Length of a tick; by default one second for each 5,000 stations or part of them, so that a record stays in bounds. */
   readonly tick?: Duration;
 }
 
+/** A tick tells of every station: of so many a second at most. */
+const stationsPerSecond = 5000;
 /** How long answers may still come in after a phase has stopped asking: as in the lab. */
 const grace = seconds(2);
 
@@ -33,7 +35,7 @@ export class Simulation {
   constructor(scenario: Scenario, options: SimulationOptions) {
     this.#scenario = scenario;
     this.#world = new World(scenario, options.seed);
-    this.#tick = options.tick ?? seconds(1);
+    this.#tick = options.tick ?? seconds(Math.ceil(this.#world.fleet.stations.length / stationsPerSecond));
     assert(this.#tick > 0, 'a tick takes time');
   }
 

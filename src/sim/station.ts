@@ -92,8 +92,9 @@ export class Station {
   /** Undefined where requests need no processor time. */
   readonly #cpu: CpuQuota | undefined;
   #coldFrom: number;
-  readonly #unread = new JobList();
-  readonly #overdue = new JobList();
+  /** Made when it first stands still: most stations of a large fleet never do. */
+  #unread: JobList | undefined;
+  #overdue: JobList | undefined;
 
   constructor(settings: StationSettings, duties: StationDuties) {
     assert(settings.workers > 0, 'a station has at least one worker');
@@ -174,7 +175,7 @@ export class Station {
       this.#duties.ended(job, outcomes.refused);
     } else if (this.frozen) {
       jobs.state[job] = states.unread;
-      this.#unread.push(job, jobs);
+      (this.#unread ??= new JobList()).push(job, jobs);
     } else this.#accept(job, now);
   }
 
@@ -294,7 +295,7 @@ export class Station {
     const dueAt = jobs.dueAt[job] ?? 0;
     if (this.frozen) {
       jobs.state[job] = states.overdue;
-      this.#overdue.push(job, jobs);
+      (this.#overdue ??= new JobList()).push(job, jobs);
     } else if (dueAt > now) {
       // A pause has moved its end.
       jobs.state[job] = states.serving;
@@ -415,8 +416,10 @@ export class Station {
   #wake(now: number): void {
     if (this.frozen || this.#down) return;
     const { jobs } = this.#duties;
-    for (let job = this.#overdue.shift(jobs); job >= 0; job = this.#overdue.shift(jobs)) this.#goOn(job, now);
-    for (let job = this.#unread.shift(jobs); job >= 0; job = this.#unread.shift(jobs)) {
+    const overdue = this.#overdue ?? new JobList();
+    for (let job = overdue.shift(jobs); job >= 0; job = overdue.shift(jobs)) this.#goOn(job, now);
+    const unread = this.#unread ?? new JobList();
+    for (let job = unread.shift(jobs); job >= 0; job = unread.shift(jobs)) {
       if (jobs.state[job] === states.dropped) jobs.free(job);
       else this.#accept(job, now);
     }
@@ -429,8 +432,8 @@ export class Station {
     this.settle(now);
     this.#down = true;
     this.#set(cell.queue, -1);
-    this.#unread.clear();
-    this.#overdue.clear();
+    this.#unread = undefined;
+    this.#overdue = undefined;
     this.#set(cell.busy, 0);
     this.#set(cell.waiting, 0);
     for (let job = 0; job < jobs.end; job++) {
@@ -487,10 +490,5 @@ class JobList {
     this.#head = jobs.next[job] ?? -1;
     if (this.#head < 0) this.#tail = -1;
     return job;
-  }
-
-  clear(): void {
-    this.#head = -1;
-    this.#tail = -1;
   }
 }

@@ -19,13 +19,15 @@ export class Thoughts {
   #head = 0;
   #count = 0;
   #armed = false;
+  /** The end that was entered last. */
+  #last = 0;
 
   /**
-   * There is room for `users` from the start: what grows by doubling is there twice for a while. `arm` schedules the one event
+   * There is room for `users` from the start, and no more: what grows by doubling is there twice for a while. `arm` schedules the one event
    * that leads to `pass`; `ended` hears of each user whose thought is over.
    */
   constructor(users: number, ended: (user: number, now: number) => void, arm: (at: number) => void) {
-    const capacity = 2 ** Math.ceil(Math.log2(Math.max(firstCapacity, users)));
+    const capacity = Math.max(firstCapacity, users);
     this.#ends = new Float64Array(capacity);
     this.#users = new Int32Array(capacity);
     this.#ended = ended;
@@ -35,10 +37,9 @@ export class Thoughts {
   /** Ends may not go backwards. */
   begin(user: number, end: number): void {
     if (this.#count === this.#users.length) this.#grow();
-    const mask = this.#users.length - 1;
-    const last = this.#ends[(this.#head + this.#count - 1) & mask] ?? 0;
-    assert(this.#count === 0 || end >= last, 'thoughts end in the order in which they began');
-    const place = (this.#head + this.#count) & mask;
+    assert(end >= this.#last, 'thoughts end in the order in which they began');
+    this.#last = end;
+    const place = this.#wrapped(this.#head + this.#count);
     this.#ends[place] = end;
     this.#users[place] = user;
     this.#count += 1;
@@ -57,11 +58,15 @@ export class Thoughts {
         return;
       }
       const user = this.#users[this.#head] ?? 0;
-      this.#head = (this.#head + 1) & (this.#users.length - 1);
+      this.#head = this.#wrapped(this.#head + 1);
       this.#count -= 1;
       this.#ended(user, now);
     }
     this.#armed = false;
+  }
+
+  #wrapped(place: number): number {
+    return place < this.#users.length ? place : place - this.#users.length;
   }
 
   #grow(): void {

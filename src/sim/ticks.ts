@@ -18,10 +18,15 @@ import type { Group } from './group.ts';
 import type { Station } from './station.ts';
 import type { World } from './world.ts';
 
+/** Of so many replicas at most a tick says whom of them each group was answered by. */
+const answeredByMax = 512;
+
 export class Ticker {
   readonly #world: World;
   /** Every station's numbers when they were last looked at, and who was silent then. */
   #before: Float64Array;
+  /** What they were before that: to be written over. */
+  #spare: Float64Array | undefined;
   #silent: Uint8Array;
   #gatewayRequests = 0;
   #gatewayErrors = new Map<string, number>();
@@ -46,7 +51,7 @@ export class Ticker {
     const { fleet, groups, now } = this.#world;
     const span = now - this.#from;
     for (const station of fleet.stations) station.settle(now);
-    const after = fleet.cells.copy();
+    const after = fleet.cells.copy(this.#spare);
     const silent = silentOf(fleet.stations);
     const line: TickLine = {
       kind: 'tick',
@@ -58,6 +63,7 @@ export class Ticker {
       ...this.#cutGateways(),
     };
     this.#from = now;
+    this.#spare = this.#before;
     this.#before = after;
     this.#silent = silent;
     return line;
@@ -105,12 +111,18 @@ export class Ticker {
       in_flight_max: inFlight.max,
       ...(latency === undefined ? {} : { latency }),
       lag: { count: recent.planned, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0 },
-      answered_by: Object.fromEntries(
-        group.takeAnswered().map(([index, count]) => [this.#world.fleet.stations[index]?.id ?? '', count]),
-      ),
+      ...this.#answeredBy(group),
     };
     recent.clear();
     return tick;
+  }
+
+  /** In a large fleet each group's part of it would be as long as the tick itself; there the replicas' own counts must do. */
+  #answeredBy(group: Group): Pick<ClientTick, 'answered_by'> {
+    const taken = group.takeAnswered();
+    if (taken.length > answeredByMax) return {};
+    const { stations } = this.#world.fleet;
+    return { answered_by: Object.fromEntries(taken.map(([index, count]) => [stations[index]?.id ?? '', count])) };
   }
 
   /** All gateways together: the scenario has one, however many services it stands before. */

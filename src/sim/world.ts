@@ -55,7 +55,7 @@ const kinds = {
   deadline: 3,
   checkTimeout: 4,
   check: 5,
-  thought: 6,
+  rested: 6,
   arrival: 7,
   thoughts: 8,
   again: 9,
@@ -80,8 +80,6 @@ export class World implements StationDuties {
   /** Undefined where the scenario checks nobody's health. */
   readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
-  /** By user, counted from `#firstUser`: the group's place in `groups`. */
-  #groupOfUser = new Uint16Array(0);
   /** The present phase's groups that think, and undefined for those of earlier phases. */
   readonly #thinking: (Thoughts | undefined)[] = [];
   /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
@@ -194,7 +192,6 @@ export class World implements StationDuties {
     this.#groupCount = demands.length;
     let firstUser = this.#firstUser;
     const users = demands.reduce((sum, { demand }) => sum + (demand.kind === 'closed' ? demand.users : 0), 0);
-    this.#groupOfUser = new Uint16Array(users);
     this.#thinking.fill(undefined);
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
@@ -205,13 +202,11 @@ export class World implements StationDuties {
         demand.kind === 'closed'
           ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
           : { kind: 'open', pacer: this.#pacer(demand, setting.phase, index), beganAt: now };
-      if (demand.kind === 'closed') {
-        this.#groupOfUser.fill(index, firstUser - this.#firstUser, firstUser - this.#firstUser + demand.users);
-        firstUser += demand.users;
-      }
+      if (demand.kind === 'closed') firstUser += demand.users;
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
-      const thoughts = demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts(demand.users) : undefined;
+      const thoughts =
+        demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts(index, demand.users) : undefined;
       const retry = askingOf(clients, this.#seed, setting.phase);
       const { measureFrom } = setting;
       return new Group(
@@ -230,11 +225,13 @@ export class World implements StationDuties {
     return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
   }
 
-  #newThoughts(users: number): Thoughts {
+  #newThoughts(group: number, users: number): Thoughts {
     const index = this.#thinking.length;
     const thoughts = new Thoughts(
       users,
-      (user, now) => this.#thought(user, now),
+      (user, now) => {
+        if (this.#accepting) this.#due(group, user, now);
+      },
       (at) => this.#kernel.schedule(at, kinds.thoughts, index),
     );
     this.#thinking.push(thoughts);
@@ -292,8 +289,8 @@ export class World implements StationDuties {
       case kinds.tell:
         this.#tell(subject, now);
         return;
-      case kinds.thought:
-        this.#thought(subject, now);
+      case kinds.rested:
+        this.#rested(subject, now);
         return;
       case kinds.thoughts:
         this.#thinking[subject]?.pass(now);
@@ -319,10 +316,15 @@ export class World implements StationDuties {
     }
   }
 
-  /** A user has thought. */
-  #thought(user: number, now: number): void {
-    if (!this.#accepting || user < this.#firstUser) return;
-    this.#due(this.#groupOfUser[user - this.#firstUser] ?? 0, user, now);
+  /** A user has rested. */
+  #rested(user: number, now: number): void {
+    if (this.#accepting && user >= this.#firstUser) this.#due(this.#groupOfUser(user), user, now);
+  }
+
+  #groupOfUser(user: number): number {
+    return this.groups.findIndex(
+      ({ source }) => source.kind === 'closed' && user >= source.firstUser && user < source.firstUser + source.users,
+    );
   }
 
   #arrive(index: number, now: number): void {
@@ -513,7 +515,7 @@ export class World implements StationDuties {
   /** No answer at all: the connection was refused or broke. */
   #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
-    this.books.unanswered(group, station, kind, dueAt);
+    this.books.unanswered(group, station, kind, dueAt, now);
     this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
   }
 
@@ -556,20 +558,21 @@ export class World implements StationDuties {
   #close(request: number, group: Group, now: number, restAtLeast = 0): void {
     const user = this.requests.user[request] ?? -1;
     const resting = (this.requests.restsUntil[request] ?? -1) >= 0;
+    const index = this.requests.group[request] ?? -1;
     this.requests.free(request);
     const at = instantAt(now);
     group.inFlight.change(-1, at);
     if (!resting) group.gate.inFlight.change(-1, at);
-    this.#next(group, user, now, restAtLeast);
+    this.#next(index, group, user, now, restAtLeast);
   }
 
   /** A closed user goes on. */
-  #next(group: Group, user: number, now: number, restAtLeast: number): void {
+  #next(index: number, group: Group, user: number, now: number, restAtLeast: number): void {
     if (!this.#accepting || group.source.kind !== 'closed') return;
     const pause = Math.max(group.source.think, restAtLeast);
-    if (pause === 0) this.#due(this.#groupOfUser[user - this.#firstUser] ?? 0, user, now);
+    if (pause === 0) this.#due(index, user, now);
     else if (pause === group.source.think) group.thoughts?.begin(user, now + pause);
-    else this.#kernel.schedule(now + pause, kinds.thought, user);
+    else this.#kernel.schedule(now + pause, kinds.rested, user);
   }
 
   #groupOf(request: number): Group {
