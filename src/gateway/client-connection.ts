@@ -26,6 +26,7 @@ import { reasonOf, type RequestHead } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { writeConnection, writeStatusLine } from './heads.ts';
+import { writeRequestId } from './identity.ts';
 import type { Seat } from './seat.ts';
 import { Timeout } from './timeouts.ts';
 
@@ -58,10 +59,17 @@ export class ClientConnection implements SocketHandler {
   #address: string | undefined;
   /** The body is not read on until `release`. */
   held = false;
+  /** It came over TLS. */
+  readonly secure: boolean;
+  /** It is a stream of HTTP/2. */
+  readonly isStream: boolean;
 
-  constructor(plane: DataPlane, socket: Socket, now: Instant) {
+  constructor(plane: DataPlane, socket: Socket, now: Instant, address?: string, secure = false, isStream = false) {
     this.#plane = plane;
     this.socket = socket;
+    this.#address = address;
+    this.secure = secure;
+    this.isStream = isStream;
     this.#now = now;
     this.#timeout = new Timeout((at) => this.#tooLong(at));
     plane.timeouts.set(this.#timeout, after(now, plane.config.limits.idleTimeout));
@@ -285,6 +293,8 @@ export class ClientConnection implements SocketHandler {
     const out = this.out();
     writeStatusLine(out, status, reasonOf(status));
     out.text(`content-type: text/plain\r\ncontent-length: ${body.length}\r\nx-plimsoll-flags: ${flag}\r\n`);
+    const requestId = this.#seat?.exchange.identity?.requestId;
+    if (requestId !== undefined) writeRequestId(out, requestId);
     out.text(`date: ${this.#plane.date(now)}\r\n`);
     writeConnection(out, keepAlive ? 'keep-alive' : 'close');
     out.text('\r\n');

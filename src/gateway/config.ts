@@ -13,7 +13,24 @@ import {
 } from '../policy.ts';
 import { safetyProblems } from './config-safety.ts';
 import { duration, share, whole } from './config-numbers.ts';
+import {
+  listen,
+  type ListenerConfig,
+  listenerShapes,
+  type UpstreamConfig,
+  upstreamOf,
+  upstreamShape,
+} from './listener-config.ts';
 import type { OperatorOrder } from './live-endpoint.ts';
+import {
+  accessLogShape,
+  explainShape,
+  type ObserveConfig,
+  observeOf,
+  observeShapes,
+  otlpShape,
+  tracingShape,
+} from './observe-config.ts';
 import {
   type AdmitConfig,
   admitOf,
@@ -35,7 +52,9 @@ import {
 } from './policy-config.ts';
 
 export interface GatewayConfig {
-  readonly listen: Address;
+  /** At least one. */
+  readonly listen: readonly ListenerConfig[];
+  readonly upstream: UpstreamConfig;
   /** undefined: no admin API. */
   readonly admin: Address | undefined;
   /** Whose sockets: Node's own, io_uring's, or the latter where they work. */
@@ -57,8 +76,7 @@ export interface GatewayConfig {
   readonly admit: AdmitConfig;
   readonly safety: SafetyConfig;
   readonly endpoints: readonly Endpoint[];
-  /** File that a JSON line is appended to for each request. */
-  readonly accessLog: string | undefined;
+  readonly observe: ObserveConfig;
   readonly limits: GatewayLimits;
 }
 
@@ -92,6 +110,13 @@ export interface HealthConfig {
 export interface GatewayLimits {
   /** Client connections; a further one is closed at once. */
   readonly connectionsMax: number;
+  /** Client connections of one address; a further one is closed at once. Undefined: not bounded. */
+  readonly connectionsPerAddressMax: number | undefined;
+  /** Streams at once on a connection of HTTP/2; a further one is refused. */
+  readonly http2StreamsMax: number;
+  /** Streams that a client of HTTP/2 may reset in a burst, and each second after it; then its connection is ended. */
+  readonly http2ResetsBurst: number;
+  readonly http2ResetsPerSecond: number;
   /** Requests inside; a further one is answered 503. */
   readonly requestsMax: number;
   /** Connections to one endpoint; a request that would need a further one is answered 503. */
@@ -121,6 +146,10 @@ export interface GatewayLimits {
 
 export const defaultLimits: GatewayLimits = {
   connectionsMax: 20_000,
+  connectionsPerAddressMax: undefined,
+  http2StreamsMax: 128,
+  http2ResetsBurst: 200,
+  http2ResetsPerSecond: 50,
   requestsMax: 10_000,
   connectionsPerEndpointMax: 10_000,
   idlePerEndpointMax: 512,
@@ -301,6 +330,10 @@ const outlierShape = z.strictObject(
 
 const limitsShape = z.strictObject({
   connections_max: whole(1, 10_000_000).optional(),
+  connections_per_address_max: whole(1, 10_000_000).optional(),
+  http2_streams_max: whole(1, 10_000).optional(),
+  http2_resets_burst: whole(1, 1_000_000).optional(),
+  http2_resets_per_second: whole(1, 1_000_000).optional(),
   requests_max: whole(1, 10_000_000).optional(),
   connections_per_endpoint_max: whole(1, 60_000).optional(),
   idle_per_endpoint_max: whole(0, 60_000).optional(),
@@ -317,7 +350,8 @@ const limitsShape = z.strictObject({
 
 const configShape = z.strictObject(
   {
-    listen: z.strictObject({ host, port: port(0) }, { error: 'expected an object with host and port' }),
+    listen,
+    upstream: upstreamShape.optional(),
     admin: z
       .strictObject({ host, port: port(0) }, { error: 'expected an object with host and port; or null' })
       .nullish(),
@@ -335,7 +369,7 @@ const configShape = z.strictObject(
       .default('honour'),
     ...policyShapes,
     endpoints,
-    access_log: z.string({ error: 'expected a path or null' }).min(1, { error: 'expected a path or null' }).nullish(),
+    ...observeShapes,
     limits: limitsShape.optional(),
   },
   { error: 'expected an object with at least `listen` and `endpoints`' },
@@ -344,6 +378,7 @@ const configShape = z.strictObject(
 function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
   return {
     listen: raw.listen,
+    upstream: upstreamOf(raw.upstream),
     admin: raw.admin ?? undefined,
     engine: raw.engine,
     policy: raw.policy,
@@ -359,7 +394,7 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     admit: admitOf(raw),
     safety: safetyOf(raw),
     endpoints: raw.endpoints.map(endpointOf),
-    accessLog: raw.access_log ?? undefined,
+    observe: observeOf(raw),
     limits: limitsOf(raw.limits ?? {}),
   };
 }
@@ -388,6 +423,10 @@ function limitsOf(raw: z.infer<typeof limitsShape>): GatewayLimits {
     given === undefined ? otherwise : ns(given);
   return {
     connectionsMax: raw.connections_max ?? defaultLimits.connectionsMax,
+    connectionsPerAddressMax: raw.connections_per_address_max,
+    http2StreamsMax: raw.http2_streams_max ?? defaultLimits.http2StreamsMax,
+    http2ResetsBurst: raw.http2_resets_burst ?? defaultLimits.http2ResetsBurst,
+    http2ResetsPerSecond: raw.http2_resets_per_second ?? defaultLimits.http2ResetsPerSecond,
     requestsMax: raw.requests_max ?? defaultLimits.requestsMax,
     connectionsPerEndpointMax: raw.connections_per_endpoint_max ?? defaultLimits.connectionsPerEndpointMax,
     idlePerEndpointMax: raw.idle_per_endpoint_max ?? defaultLimits.idlePerEndpointMax,
@@ -437,13 +476,18 @@ type Path = readonly (string | number)[];
 function problemsOf(issue: z.core.$ZodIssue, value: unknown): readonly { path: Path; message: string }[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   if (issue.code === 'unrecognized_keys') {
-    const known = keysAt(path);
-    return issue.keys.map((key) => ({
-      path: [...path, key],
-      message: `unknown key${known.length === 0 ? '' : `; the keys here are ${known.join(', ')}`}`,
-    }));
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(path) }));
+  }
+  // From a part that chose its form before it was parsed.
+  if (issue.code === 'custom' && issue.params?.['unknownKey'] === true) {
+    return [{ path, message: unknownKey(path.slice(0, -1)) }];
   }
   return [{ path, message: `found ${found(valueAt(value, path))}, ${issue.message}` }];
+}
+
+function unknownKey(where: Path): string {
+  const known = keysAt(where);
+  return `unknown key${known.length === 0 ? '' : `; the keys here are ${known.join(', ')}`}`;
 }
 
 function valueAt(value: unknown, path: Path): unknown {
@@ -466,7 +510,8 @@ function keysAt(path: Path): readonly string[] {
 const address = z.strictObject({ host, port: port(0) });
 const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^$/, shape: configShape },
-  { at: /^(listen|admin)$/, shape: address },
+  { at: /^admin$/, shape: address },
+  ...listenerShapes,
   { at: /^endpoints\.\d+$/, shape: endpointShape },
   { at: /^health$/, shape: healthShape },
   { at: /^outlier$/, shape: outlierShape },
@@ -480,6 +525,10 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^hedge$/, shape: hedgeShape },
   { at: /^retry_budget$/, shape: retryBudgetShape },
   { at: /^chain$/, shape: chainShape },
+  { at: /^explain$/, shape: explainShape },
+  { at: /^tracing$/, shape: tracingShape },
+  { at: /^otlp$/, shape: otlpShape },
+  { at: /^access_log$/, shape: accessLogShape },
   { at: /^limits$/, shape: limitsShape },
 ];
 

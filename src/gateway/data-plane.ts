@@ -5,12 +5,13 @@
 // each round of timeouts, ends with `flush`, so the buffer is empty between callbacks, and an answer's head and body leave in one write.
 
 import { type Dice, dice, type Instant } from '../base.ts';
-import type { Engine, Socket } from '../net.ts';
-import { Hedge, RetryBudget } from '../policy.ts';
+import type { Engine, Socket, Target, TlsTarget } from '../net.ts';
+import { type Endpoint, Hedge, RetryBudget } from '../policy.ts';
 import { defaultLimits, type Limits } from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
 import { type Admission, admissionOf } from './admission.ts';
 import { ClientConnection } from './client-connection.ts';
+import { Crowd } from './crowd.ts';
 import type { GatewayConfig } from './config.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
@@ -18,9 +19,16 @@ import { LiveFleet } from './live-fleet.ts';
 import { Outliers } from './outliers.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
+import { type Telling, tellingOf } from './telling.ts';
 import { Timeouts } from './timeouts.ts';
 import { type Carried, UpstreamConnection } from './upstream-connection.ts';
 import type { WayOut } from './ways-out.ts';
+
+export interface Guest {
+  /** The gateway stops: finish, and go. */
+  drain(now: Instant): void;
+  destroy(): void;
+}
 
 const borrowedCapacity = 2 * 1024;
 /** Larger ones are left to the collector. */
@@ -43,7 +51,8 @@ export class DataPlane {
   readonly requestLimits: Limits;
   readonly answerLimits: Limits;
   readonly fallbackHost: string;
-  readonly log: AccessLog | undefined;
+  /** Undefined: nothing is told of requests. */
+  readonly telling: Telling | undefined;
 
   draining = false;
   /** Requests inside. */
@@ -62,6 +71,13 @@ export class DataPlane {
   readonly answers: Float64Array = new Float64Array(600);
   readonly waysOut: Map<string, number> = new Map();
   readonly clients: Set<ClientConnection> = new Set();
+  /** Whoever is here without being a client of HTTP/1.1: connections of HTTP/2, and those that have not said what they are. */
+  readonly guests: Set<Guest> = new Set();
+  readonly crowd: Crowd = new Crowd(() => this.config.limits.connectionsPerAddressMax);
+  /** Clients that are streams of HTTP/2. */
+  streams = 0;
+  /** How endpoints are spoken to in TLS; undefined: not at all. */
+  upstreamTls: TlsTarget | undefined;
   /** Called when the last request or client has gone, while draining. */
   onEmpty: (() => void) | undefined;
 
@@ -76,7 +92,7 @@ export class DataPlane {
     const now = engine.now();
     this.engine = engine;
     this.config = config;
-    this.log = log;
+    this.telling = tellingOf(config.observe, log, config.seed, now);
     this.dice = dice(config.seed, 'gateway');
     this.timeouts = new Timeouts(engine, () => this.flush());
     const { retryBudget, hedge } = config.admit;
@@ -93,11 +109,12 @@ export class DataPlane {
     };
     // Endpoints are ours: their heads may be larger than what strangers may send.
     this.answerLimits = { ...defaultLimits, maxHeadBytes: 256 * 1024, maxHeaders: 1000 };
-    this.fallbackHost = config.listen.host;
+    this.fallbackHost = config.listen[0]?.host ?? '';
   }
 
-  accept(socket: Socket): ClientConnection {
-    const client = new ClientConnection(this, socket, this.engine.now());
+  /** `address`: the client's, where it is not the socket's. */
+  accept(socket: Socket, address?: string): ClientConnection {
+    const client = new ClientConnection(this, socket, this.engine.now(), address, socket.tls !== undefined);
     this.clients.add(client);
     if (this.clients.size > this.config.limits.connectionsMax) {
       this.refusedConnections += 1;
@@ -106,13 +123,43 @@ export class DataPlane {
     return client;
   }
 
+  /** A stream of HTTP/2 is a client with one request. */
+  acceptStream(socket: Socket, secure: boolean): ClientConnection {
+    const client = new ClientConnection(this, socket, this.engine.now(), socket.remoteAddress, secure, true);
+    this.clients.add(client);
+    this.streams += 1;
+    return client;
+  }
+
+  guestLeft(guest: Guest): void {
+    if (this.guests.delete(guest)) this.#whenEmpty();
+  }
+
+  /** Connections of clients. */
+  get connections(): number {
+    return this.clients.size - this.streams + this.guests.size;
+  }
+
   clientLeft(client: ClientConnection): void {
+    if (client.isStream) this.streams -= 1;
     this.clients.delete(client);
     if (this.#outgoingTo === client) {
       this.#outgoing.length = 0;
       this.#outgoingTo = undefined;
     }
-    if (this.draining && this.clients.size === 0) this.onEmpty?.();
+    this.#whenEmpty();
+  }
+
+  #whenEmpty(): void {
+    if (this.draining && this.clients.size + this.guests.size === 0) this.onEmpty?.();
+  }
+
+  /** Where an endpoint is connected to, and how. */
+  targetOf(endpoint: Endpoint): Target {
+    const { connectTimeout } = this.config;
+    const { host, port } = endpoint;
+    const tls = this.upstreamTls;
+    return tls === undefined ? { host, port, connectTimeout } : { host, port, connectTimeout, tls };
   }
 
   connect(endpoint: LiveEndpoint, exchange: Carried, now: Instant): UpstreamConnection {
@@ -127,7 +174,7 @@ export class DataPlane {
     this.inFlight -= 1;
     this.answers[exchange.status] = (this.answers[exchange.status] ?? 0) + 1;
     if (way.flag !== '-') this.waysOut.set(way.name, (this.waysOut.get(way.name) ?? 0) + 1);
-    this.log?.write(exchange, way, now);
+    this.telling?.left(exchange, way, this.fleet, this.budget?.left(now), now);
   }
 
   /** The buffer, for this client. What was meant for another one is sent first. */

@@ -3,7 +3,8 @@
 // version of it.
 //
 // Fields that are not passed on: those RFC 9110 section 7.6.1 lists, those `Connection` names, and the framing and forwarding
-// fields that are written here. Trailers are not passed on (section 6.5.1 allows it), so neither is `TE: trailers`.
+// fields that are written here. Trailers go on where both hops are chunked: those of a request always, those of an answer to a
+// client that said `TE: trailers`; the endpoint is then told that it may send some.
 //
 // Via is added to requests, as section 7.6.3 demands of a gateway, and not to responses, where it is optional and a few
 // bytes of every answer. (nginx behind us then leaves out gzip unless told `gzip_proxied any`.)
@@ -13,9 +14,17 @@
 import { assert } from '../base.ts';
 import { type Fields, type FieldNames, notForwarded, type RequestHead, type ResponseHead } from '../wire.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
+import { type Identities, type Identity, identityFields, traceFields, writeRequestId } from './identity.ts';
 import { timeLeftFields, type TimeLeftLines } from './time-left.ts';
 
 export type BodyFraming = 'none' | 'length' | 'chunked' | 'until-close';
+
+/** Who sent a request, as far as the endpoint is told. */
+export interface Caller {
+  readonly address: string;
+  /** Over TLS: said in `X-Forwarded-Proto`, instead of whatever stood there. */
+  readonly secure: boolean;
+}
 
 /** Writes the request as the endpoint will see it. `fallbackHost` is for an HTTP/1.0 request that names no host;
  * `timeLeft` writes the deadline, where it is passed on. */
@@ -24,9 +33,12 @@ export function writeRequestHead(
   head: RequestHead,
   body: BodyFraming,
   upgrade: string | undefined,
-  clientAddress: string,
+  caller: Caller,
   fallbackHost: string,
   timeLeft: TimeLeftLines | undefined,
+  takesTrailers = false,
+  identities?: Identities,
+  identity?: Identity,
 ): void {
   out.text(head.method);
   out.text(' ');
@@ -34,17 +46,21 @@ export function writeRequestHead(
   out.bytes(requestVersionAndHost);
   out.text(head.authority ?? fallbackHost);
   out.bytes(lineEnd);
-  copyFields(out, head, timeLeft === undefined ? requestFieldsDropped : requestFieldsDroppedWithTime);
+  copyFields(out, head, dropped(caller.secure, timeLeft !== undefined, identities));
   timeLeft?.write(out, head);
+  if (identities !== undefined && identity !== undefined) identities.write(out, identity);
+  if (caller.secure) out.bytes(forwardedProto);
   out.bytes(forwardedFor);
   const before = head.header('x-forwarded-for');
   if (before !== undefined && before !== '') {
     out.text(before);
     out.text(', ');
   }
-  out.text(clientAddress);
+  out.text(caller.address);
   out.bytes(viaLine);
   if (upgrade !== undefined) writeUpgrade(out, upgrade);
+  else if (takesTrailers) out.bytes(teTrailers);
+  if (body === 'chunked') copyTrailerNames(out, head);
   writeFraming(out, body, head.contentLength);
   out.bytes(lineEnd);
 }
@@ -56,9 +72,12 @@ export function writeResponseHead(
   body: BodyFraming,
   connection: 'keep-alive' | 'close' | undefined,
   date: string,
+  takesTrailers = false,
+  requestId?: string,
 ): void {
   writeStatusLine(out, head.status, head.reason);
-  copyFields(out, head, responseFieldsDropped);
+  copyFields(out, head, requestId === undefined ? responseFieldsDropped : responseFieldsDroppedWithId);
+  if (requestId !== undefined) writeRequestId(out, requestId);
   if (!head.has('date')) {
     out.text('date: ');
     out.text(date);
@@ -66,8 +85,22 @@ export function writeResponseHead(
   }
   if (head.status === 101) writeUpgrade(out, head.header('upgrade') ?? '');
   else if (connection !== undefined) writeConnection(out, connection);
+  if (takesTrailers && body === 'chunked') copyTrailerNames(out, head);
   writeFraming(out, body, head.contentLength);
   out.bytes(lineEnd);
+}
+
+/** Ends a chunked body with fields behind it. */
+export function writeTrailers(out: GrowingBytes, trailers: Fields): void {
+  out.bytes(lastChunkSize);
+  copyFields(out, trailers, hopFields);
+  out.bytes(lineEnd);
+}
+
+/** What will come behind the body, as far as its sender says. */
+function copyTrailerNames(out: GrowingBytes, head: Fields): void {
+  if (!head.has('trailer')) return;
+  out.text(`trailer: ${head.header('trailer') ?? ''}\r\n`);
 }
 
 /** Writes a 1xx that is not the answer yet: its fields, and nothing of ours. */
@@ -137,13 +170,28 @@ function ascii(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-const requestFieldsDropped = notForwarded(['host', 'content-length', 'x-forwarded-for']);
-const requestFieldsDroppedWithTime = notForwarded(['host', 'content-length', 'x-forwarded-for', ...timeLeftFields]);
-const responseFieldsDropped = notForwarded(['content-length']);
+function dropped(secure: boolean, withTime: boolean, identities: Identities | undefined): FieldNames {
+  const known = identities === undefined ? 0 : identities.config.trace === undefined ? 1 : 2;
+  return requestFieldsDropped[known * 4 + (withTime ? 2 : 0) + (secure ? 1 : 0)] ?? plainFieldsDropped;
+}
 
+const rewritten = ['host', 'content-length', 'x-forwarded-for'];
+const plainFieldsDropped = notForwarded(rewritten);
+const requestFieldsDropped = [[], identityFields, [...identityFields, ...traceFields]].flatMap((known) =>
+  [[], timeLeftFields].flatMap((time) =>
+    [[], ['x-forwarded-proto']].map((proto) => notForwarded([...rewritten, ...known, ...time, ...proto])),
+  ),
+);
+const responseFieldsDropped = notForwarded(['content-length']);
+const responseFieldsDroppedWithId = notForwarded(['content-length', ...identityFields]);
+
+const hopFields = notForwarded();
+const lastChunkSize = ascii('0\r\n');
+const teTrailers = ascii('te: trailers\r\nconnection: te\r\n');
 const lineEnd = ascii('\r\n');
 const requestVersionAndHost = ascii(' HTTP/1.1\r\nhost: ');
 const forwardedFor = ascii('x-forwarded-for: ');
+const forwardedProto = ascii('x-forwarded-proto: https\r\n');
 const viaLine = ascii('\r\nvia: 1.1 plimsoll\r\n');
 const statusLine200 = ascii('HTTP/1.1 200 OK\r\n');
 const connectionClose = ascii('connection: close\r\n');

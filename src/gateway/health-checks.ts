@@ -2,30 +2,29 @@
 // The decision, when to ask and what an answer means, is `policy`'s; here are only a socket and an alarm.
 
 import { dice, type Instant } from '../base.ts';
-import type { Alarm, Engine, Socket, SocketHandler } from '../net.ts';
+import type { Alarm, Socket, SocketHandler } from '../net.ts';
 import { ActiveCheck } from '../policy.ts';
 import { encodeRequest, type ResponseReader, responseReader } from '../wire.ts';
 import type { HealthConfig } from './config.ts';
+import type { DataPlane } from './data-plane.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
-import type { LiveFleet } from './live-fleet.ts';
 
 export class HealthChecks {
-  readonly #engine: Engine;
-  readonly #fleet: LiveFleet;
+  readonly #plane: DataPlane;
   readonly #config: HealthConfig;
   readonly #seed: number;
   readonly #watches = new Map<LiveEndpoint, Watch>();
 
-  constructor(engine: Engine, fleet: LiveFleet, config: HealthConfig, seed: number) {
-    this.#engine = engine;
-    this.#fleet = fleet;
+  constructor(plane: DataPlane, config: HealthConfig, seed: number) {
+    this.#plane = plane;
     this.#config = config;
     this.#seed = seed;
   }
 
   /** Watches exactly the endpoints that are in the fleet now, and in the part of it that this gateway talks to. */
   follow(): void {
-    const present = new Set(this.#fleet.endpoints.filter((live) => live.member));
+    const { fleet } = this.#plane;
+    const present = new Set(fleet.endpoints.filter((live) => live.member));
     for (const [live, watch] of this.#watches) {
       if (present.has(live)) continue;
       watch.end();
@@ -33,7 +32,7 @@ export class HealthChecks {
     }
     for (const live of present) {
       if (this.#watches.has(live)) continue;
-      if (this.#config.initially === 'down') this.#fleet.setPasses(live, false);
+      if (this.#config.initially === 'down') fleet.setPasses(live, false);
       this.#watches.set(live, this.#watch(live));
     }
   }
@@ -45,13 +44,15 @@ export class HealthChecks {
 
   #watch(live: LiveEndpoint): Watch {
     const stream = dice(this.#seed, `gateway/health/${live.endpoint.id}`);
-    const check = new ActiveCheck(this.#config, stream, this.#engine.now());
-    return new Watch(this.#engine, live, check, this.#config.path, (healthy) => this.#fleet.setPasses(live, healthy));
+    const check = new ActiveCheck(this.#config, stream, this.#plane.engine.now());
+    return new Watch(this.#plane, live, check, this.#config.path, (healthy) =>
+      this.#plane.fleet.setPasses(live, healthy),
+    );
   }
 }
 
 class Watch {
-  readonly #engine: Engine;
+  readonly #plane: DataPlane;
   readonly #live: LiveEndpoint;
   readonly #check: ActiveCheck;
   readonly #path: string;
@@ -61,13 +62,13 @@ class Watch {
   #ended = false;
 
   constructor(
-    engine: Engine,
+    plane: DataPlane,
     live: LiveEndpoint,
     check: ActiveCheck,
     path: string,
     changed: (healthy: boolean) => void,
   ) {
-    this.#engine = engine;
+    this.#plane = plane;
     this.#live = live;
     this.#check = check;
     this.#path = path;
@@ -84,12 +85,12 @@ class Watch {
   #wait(): void {
     const { next } = this.#check;
     if (next === undefined || this.#ended) return;
-    this.#alarm = this.#engine.alarm(next, (now) => this.#ask(now));
+    this.#alarm = this.#plane.engine.alarm(next, (now) => this.#ask(now));
   }
 
   #ask(now: Instant): void {
     const until = this.#check.asked(now);
-    this.#probe = new Probe(this.#engine, this.#live, this.#path, until, (passed, at) => {
+    this.#probe = new Probe(this.#plane, this.#live, this.#path, until, (passed, at) => {
       this.#probe = undefined;
       const change = this.#check.observe(passed, at);
       if (change !== 'same' && !this.#ended) this.#changed(change === 'rose');
@@ -107,7 +108,7 @@ class Probe implements SocketHandler {
   #tell: ((passed: boolean, now: Instant) => void) | undefined;
 
   constructor(
-    engine: Engine,
+    plane: DataPlane,
     live: LiveEndpoint,
     path: string,
     until: Instant,
@@ -125,12 +126,12 @@ class Probe implements SocketHandler {
       ],
     });
     this.#reader = responseReader({
-      onHead: (head) => this.#done(head.status >= 200 && head.status < 400, engine.now()),
+      onHead: (head) => this.#done(head.status >= 200 && head.status < 400, plane.engine.now()),
       onBody: () => {},
       onEnd: () => {},
     });
-    this.#alarm = engine.alarm(until, (now) => this.#done(false, now));
-    this.#socket = engine.connect({ host, port }, this);
+    this.#alarm = plane.engine.alarm(until, (now) => this.#done(false, now));
+    this.#socket = plane.engine.connect(plane.targetOf(live.endpoint), this);
   }
 
   cancel(): void {

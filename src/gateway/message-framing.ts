@@ -15,6 +15,13 @@ export function upgradeForwarded(head: RequestHead, complete: boolean): string |
   return head.upgrade.toLowerCase() === 'h2c' ? undefined : head.upgrade;
 }
 
+/** The client can do something with fields behind the body (RFC 9110 section 10.1.4). */
+export function takesTrailers(head: RequestHead): boolean {
+  return (
+    head.minorVersion === 1 && head.has('te') && /(^|,)[ \t]*trailers[ \t]*($|[;,])/i.test(head.header('te') ?? '')
+  );
+}
+
 export function answerFraming(head: ResponseHead, method: string, clientMinorVersion: 0 | 1): BodyFraming {
   if (head.status === 204 || head.status === 101) return 'none';
   if (head.contentLength !== undefined) return 'length';

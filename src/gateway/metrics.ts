@@ -3,7 +3,7 @@
 import { assert, type Instant } from '../base.ts';
 import { type Admission, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
-import { endpointErrorKinds, type LiveEndpoint } from './live-endpoint.ts';
+import { endpointErrorKinds, exclusions, type LiveEndpoint } from './live-endpoint.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -51,7 +51,7 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
   );
   for (const [way, count] of plane.waysOut) page.sample('plimsoll_gateway_ways_out_total', { way }, count);
   page.single('plimsoll_gateway_in_flight', 'gauge', 'Requests inside.', plane.inFlight);
-  page.single('plimsoll_gateway_connections', 'gauge', 'Client connections.', plane.clients.size);
+  page.single('plimsoll_gateway_connections', 'gauge', 'Client connections.', plane.connections);
   page.single(
     'plimsoll_gateway_refused_connections_total',
     'counter',
@@ -76,14 +76,32 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
     'plimsoll_gateway_access_log_dropped_total',
     'counter',
     'Lines that the disk did not take.',
-    plane.log?.dropped ?? 0,
+    plane.telling?.log?.dropped ?? 0,
   );
+  tellingPage(page, plane);
+  page.family('plimsoll_gateway_excluded', 'gauge', 'Endpoints that get nothing, by the strongest reason.');
+  for (const reason of exclusions) {
+    const count = plane.fleet.endpoints.filter((live) => live.excludedBy === reason).length;
+    page.sample('plimsoll_gateway_excluded', { reason }, count);
+  }
   const all = [...plane.fleet.endpoints, ...plane.fleet.leaving];
   for (const family of endpointFamilies) {
     page.family(family.name, family.type, family.help);
     for (const live of all) family.write(page, family.name, live, now);
   }
   return page.families;
+}
+
+function tellingPage(page: Page, plane: DataPlane): void {
+  const { stories, exporter } = plane.telling ?? {};
+  if (stories !== undefined) {
+    page.single('plimsoll_gateway_stories', 'gauge', 'Requests whose story is kept.', stories.size);
+    page.single('plimsoll_gateway_stories_total', 'counter', 'Stories written.', stories.written);
+  }
+  if (exporter === undefined) return;
+  page.single('plimsoll_gateway_spans_sent_total', 'counter', 'Spans that the collector took.', exporter.sentSpans);
+  page.single('plimsoll_gateway_spans_dropped_total', 'counter', 'Spans it did not.', exporter.droppedSpans);
+  page.single('plimsoll_gateway_otlp_failures_total', 'counter', 'Posts that failed.', exporter.failedPosts);
 }
 
 function admissionPage(page: Page, admission: Admission): void {

@@ -32,16 +32,19 @@
 
 import { after, assert, type Duration, type Instant, ms, ns, seconds } from '../base.ts';
 import { backOff, deadlineOf, forwarded, type Hedge, isIdempotent, mayRepeat } from '../policy.ts';
-import { lastChunk, type RequestHead, type ResponseHead, type WireError } from '../wire.ts';
+import { type Fields, lastChunk, type RequestHead, type ResponseHead, type WireError } from '../wire.ts';
 import type { Admission } from './admission.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
-import { type BodyFraming, writeInformation, writeRequestHead, writeResponseHead } from './heads.ts';
+import { type BodyFraming, writeInformation, writeRequestHead, writeResponseHead, writeTrailers } from './heads.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
-import { answerFraming, requestFraming, upgradeForwarded } from './message-framing.ts';
+import { answerFraming, requestFraming, upgradeForwarded, takesTrailers } from './message-framing.ts';
+import type { Identity } from './identity.ts';
 import { keyOf } from './request-key.ts';
 import { SecondAttempt } from './second-attempt.ts';
+import { pickOf } from './stories.ts';
+import type { AttemptStory, StoryWriter } from './story.ts';
 import { timeGiven, TimeLeftLines } from './time-left.ts';
 import { Timeout } from './timeouts.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
@@ -71,9 +74,13 @@ export class Exchange {
   readonly #hedgeAt: Timeout;
 
   method = '';
-  /** These two only where somebody will write them down. */
+  /** These only where somebody will write them down. */
   path = '';
   authority: string | undefined;
+  userAgent: string | undefined;
+  forwardedFor: string | undefined;
+  identity: Identity | undefined;
+  story: StoryWriter | undefined;
   startedAt: Instant;
   endpoint: LiveEndpoint | undefined;
   attempts = 0;
@@ -88,7 +95,7 @@ export class Exchange {
   answerComplete = false;
 
   /** The instant by which the answer must be complete. */
-  #doneBy: Instant;
+  doneBy: Instant;
   #timeLeft: TimeLeftLines | undefined;
   #upstream: UpstreamConnection | undefined;
   #second: SecondAttempt | undefined;
@@ -108,6 +115,11 @@ export class Exchange {
   #upgrade: string | undefined;
   #requestFraming: BodyFraming = 'none';
   #requestComplete = false;
+  /** The body has been ended by its trailers. */
+  #requestTrailed = false;
+  #answerTrailed = false;
+  /** The client can do something with trailers. */
+  #takesTrailers = false;
   #discardable = false;
   #reconnected = false;
   #clientMinorVersion: 0 | 1 = 1;
@@ -121,7 +133,7 @@ export class Exchange {
     this.client = client;
     this.startedAt = plane.engine.now();
     this.#attemptedAt = this.startedAt;
-    this.#doneBy = this.startedAt;
+    this.doneBy = this.startedAt;
     this.#deadline = new Timeout((now) => this.#deadlinePassed(now));
     this.#backOff = new Timeout((now) => this.#attemptAgain(now));
     this.#hedgeAt = new Timeout((now) => this.#hedge(now));
@@ -137,10 +149,8 @@ export class Exchange {
     assert(this.phase === 'idle', 'a client is served one request at a time');
     this.#clear(now);
     this.method = head.method;
-    if (this.#plane.log !== undefined) {
-      this.path = head.path;
-      this.authority = head.authority;
-    }
+    const { telling } = this.#plane;
+    telling?.begin(this, head, now);
     this.#clientMinorVersion = head.minorVersion;
     this.#clientKeepAlive = head.keepAlive;
     this.#requestFraming = requestFraming(head);
@@ -148,25 +158,37 @@ export class Exchange {
     this.#discardable = !head.expectsContinue && (head.contentLength ?? Infinity) <= discardedBodyMax;
     this.#repeatable = isIdempotent(head.method);
     this.#upgrade = upgradeForwarded(head, this.#requestComplete);
+    this.#takesTrailers = takesTrailers(head);
     this.#plane.requestBegan(now);
     this.phase = 'connecting';
 
     const { config } = this.#plane;
-    this.#doneBy = deadlineOf(now, config.timeout, config.deadline === 'ignore' ? undefined : timeGiven(head));
+    this.doneBy = deadlineOf(now, config.timeout, config.deadline === 'ignore' ? undefined : timeGiven(head));
     const refusal = this.#refusal(head, now);
     if (refusal !== undefined) return this.#answerLocally(refusal, now);
 
     const { hashOn } = config.choice;
     if (hashOn.length > 0) this.#hash = keyOf(head, this.client.address, hashOn);
+    if (this.story !== undefined) this.story.hash = this.#hash;
     const sent = this.#plane.borrowBytes();
     this.#sent = sent;
     this.#replayable = true;
     const fallbackHost = this.#plane.fallbackHost;
     if (config.deadline === 'forward') this.#timeLeft ??= new TimeLeftLines();
-    const { address } = this.client;
-    writeRequestHead(sent, head, this.#requestFraming, this.#upgrade, address, fallbackHost, this.#timeLeft);
+    writeRequestHead(
+      sent,
+      head,
+      this.#requestFraming,
+      this.#upgrade,
+      this.client,
+      fallbackHost,
+      this.#timeLeft,
+      this.#takesTrailers,
+      telling?.identities,
+      this.identity,
+    );
     this.#plane.budget?.deposit(now);
-    this.#plane.timeouts.set(this.#deadline, this.#doneBy);
+    this.#plane.timeouts.set(this.#deadline, this.doneBy);
     if (this.#plane.hedge !== undefined) this.#plan(this.#plane.hedge, now);
     if (this.#plane.admission === undefined || this.#enter(this.#plane.admission, now)) this.#attempt(now);
   }
@@ -177,6 +199,7 @@ export class Exchange {
     this.#admitted = entry === 'in';
     if (entry === 'waits') {
       this.phase = 'queued';
+      this.story?.queuedAt(now);
       if (!this.#requestComplete) this.client.hold();
     } else if (entry === 'refused') this.#answerLocally(waysOut.overflow, now);
     return this.#admitted;
@@ -185,6 +208,7 @@ export class Exchange {
   /** From the queue: its turn has come. */
   admitted(now: Instant): void {
     assert(this.phase === 'queued', 'who is let in has waited');
+    this.story?.queueLeftAt(now);
     this.#admitted = true;
     this.#attemptAgain(now);
   }
@@ -192,6 +216,7 @@ export class Exchange {
   /** From the queue: it has waited for so long that waiting on would do no good. */
   turnedAway(now: Instant): void {
     assert(this.phase === 'queued', 'who is turned away has waited');
+    this.story?.queueLeftAt(now);
     this.#answerLocally(waysOut.waitedTooLong, now);
   }
 
@@ -200,22 +225,30 @@ export class Exchange {
     if (head.method === 'CONNECT' || head.method === 'TRACE') return waysOut.notSupported;
     if (this.#plane.inFlight > this.#plane.config.limits.requestsMax) return waysOut.overflow;
     // Whoever asked has given up by now: work for it would be in vain.
-    return this.#doneBy <= now ? waysOut.timedOut : undefined;
+    return this.doneBy <= now ? waysOut.timedOut : undefined;
   }
 
   // ── 2 pick, connect ───────────────────────────────────────────────────────────────────────────────────────────────
 
   #attempt(now: Instant): void {
-    const endpoint = this.#plane.fleet.pick(this.#tried, this.#hash, now);
+    const { fleet } = this.#plane;
+    const endpoint = fleet.pick(this.#tried, this.#hash, now);
+    // Before it is counted: the record shows what the balancer saw.
+    this.story?.picked(pickOf(fleet, endpoint, this.#tried, false, now), now);
     if (endpoint === undefined) return this.#answerLocally(waysOut.noHealthyEndpoint, now);
     this.attempts += 1;
     this.endpoint = endpoint;
     this.#attemptedAt = now;
-    this.#plane.fleet.started(endpoint, now);
+    fleet.started(endpoint, now);
     const idleMax = this.#repeatable ? this.#plane.config.limits.upstreamIdleTimeout : freshIdle;
     const kept = endpoint.pool.take(idleMax, now);
+    this.#tell(endpoint, this.attempts === 1 ? 'first' : 'retry', kept !== undefined, now);
     if (kept === undefined) this.#connect(endpoint, now);
     else this.#carriedBy(kept, now);
+  }
+
+  #tell(endpoint: LiveEndpoint, kind: AttemptStory['kind'], kept: boolean, now: Instant): void {
+    this.story?.attempted(endpoint.endpoint.id, kind, kept ? 'kept' : 'new', now);
   }
 
   #connect(endpoint: LiveEndpoint, now: Instant): void {
@@ -258,7 +291,7 @@ export class Exchange {
   }
 
   #carriedBy(connection: UpstreamConnection, now: Instant): void {
-    if (this.#sent !== undefined) this.#timeLeft?.stamp(this.#sent.array, forwarded(this.#doneBy, now, wayBack));
+    if (this.#sent !== undefined) this.#timeLeft?.stamp(this.#sent.array, forwarded(this.doneBy, now, wayBack));
     this.#upstream = connection;
     connection.carry(this, this.method, this.#upgrade !== undefined);
     this.phase = 'sending';
@@ -278,7 +311,9 @@ export class Exchange {
     const { endpoint: first, phase } = this;
     const { fleet, hedge } = this.#plane;
     if ((phase !== 'connecting' && phase !== 'sending') || first === undefined || !this.#replayable) return;
-    const endpoint = fleet.pick([...this.#tried, first], this.#hash, now);
+    const asked = [...this.#tried, first];
+    const endpoint = fleet.pick(asked, this.#hash, now);
+    this.story?.picked(pickOf(fleet, endpoint, asked, false, now), now);
     if (endpoint === undefined || endpoint === first || this.#tried.includes(endpoint)) return;
     if (hedge?.mayHedge(now) !== true || !this.#mayConnect(endpoint)) return;
     this.#plane.hedges += 1;
@@ -288,6 +323,7 @@ export class Exchange {
     this.#second = second;
     const idleMax = this.#plane.config.limits.upstreamIdleTimeout;
     const kept = endpoint.pool.take(idleMax, now);
+    this.#tell(endpoint, 'hedge', kept !== undefined, now);
     second.connection = kept ?? this.#plane.connect(endpoint, second, now);
     if (kept !== undefined) second.connected(kept, now);
   }
@@ -295,7 +331,7 @@ export class Exchange {
   sendAgain(connection: UpstreamConnection, now: Instant): void {
     const sent = this.#sent;
     assert(sent !== undefined && this.#second !== undefined, 'a second attempt sends what the first has sent');
-    this.#timeLeft?.stamp(sent.array, forwarded(this.#doneBy, now, wayBack));
+    this.#timeLeft?.stamp(sent.array, forwarded(this.doneBy, now, wayBack));
     connection.carry(this.#second, this.method, false);
     connection.write(sent.view());
   }
@@ -311,7 +347,7 @@ export class Exchange {
   }
 
   secondLost(kind: EndpointErrorKind, now: Instant): void {
-    this.#second?.endpoint.count(kind);
+    if (this.#second !== undefined) this.#count(this.#second.endpoint, kind);
     this.#dropSecond('failed', now);
   }
 
@@ -354,12 +390,19 @@ export class Exchange {
     if (this.#requestFraming === 'chunked') sent.bytes(lineEnd);
   }
 
+  requestTrailers(trailers: Fields): void {
+    if (this.#sent === undefined) return;
+    writeTrailers(this.#sent, trailers);
+    this.#requestTrailed = true;
+  }
+
   requestEnd(now: Instant): void {
     if (this.phase === 'discarding') {
       this.phase = 'idle';
       return this.client.exchangeDone(now);
     }
-    if (!this.#requestComplete && this.#requestFraming === 'chunked') this.#sent?.bytes(lastChunk);
+    if (!this.#requestComplete && !this.#requestTrailed && this.#requestFraming === 'chunked')
+      this.#sent?.bytes(lastChunk);
     this.#requestComplete = true;
   }
 
@@ -418,7 +461,15 @@ export class Exchange {
       this.#clientKeepAlive = false;
     }
     const connection = this.#clientKeepAlive ? (this.#clientMinorVersion === 0 ? 'keep-alive' : undefined) : 'close';
-    writeResponseHead(this.client.out(), head, this.#answerFraming, connection, this.#plane.date(now));
+    writeResponseHead(
+      this.client.out(),
+      head,
+      this.#answerFraming,
+      connection,
+      this.#plane.date(now),
+      this.#takesTrailers,
+      this.identity?.requestId,
+    );
   }
 
   answerBody(bytes: Uint8Array, from: number, to: number): void {
@@ -431,8 +482,14 @@ export class Exchange {
     if (this.#answerFraming === 'chunked') this.client.out().bytes(lineEnd);
   }
 
+  answerTrailers(trailers: Fields): void {
+    if (!this.#takesTrailers || this.#answerFraming !== 'chunked') return;
+    writeTrailers(this.client.out(), trailers);
+    this.#answerTrailed = true;
+  }
+
   answerEnd(): void {
-    if (this.#answerFraming === 'chunked') this.client.out().bytes(lastChunk);
+    if (this.#answerFraming === 'chunked' && !this.#answerTrailed) this.client.out().bytes(lastChunk);
     this.answerComplete = true;
   }
 
@@ -546,7 +603,7 @@ export class Exchange {
         return this.client.destroy();
       case 'answering':
         if (this.client.behind) return this.#cutOff(waysOut.slowClient, now);
-        this.endpoint?.count('timeout');
+        if (this.endpoint !== undefined) this.#count(this.endpoint, 'timeout');
         return this.#cutOff(waysOut.cutOffLate, now);
       case 'queued':
         return this.#answerLocally(waysOut.waitedTooLong, now);
@@ -555,7 +612,7 @@ export class Exchange {
       case 'sending':
         // Whoever still owes us the body is the one who is late.
         if (!this.#requestComplete && !this.client.held) return this.slowRequest(now);
-        if (this.#upstream !== undefined) this.endpoint?.count('timeout');
+        if (this.#upstream !== undefined && this.endpoint !== undefined) this.#count(this.endpoint, 'timeout');
         this.#dropUpstream('failed', now);
         return this.#answerLocally(waysOut.timedOut, now);
     }
@@ -572,7 +629,7 @@ export class Exchange {
       return this.client.closeAfterAnswer(now);
     }
     if (this.phase === 'answering') {
-      endpoint.count('cut-off');
+      this.#count(endpoint, 'cut-off');
       return this.#cutOff(waysOut.cutOff, now);
     }
     const connecting = this.phase === 'connecting';
@@ -586,18 +643,20 @@ export class Exchange {
     });
     const second = this.#second;
     if (second !== undefined) {
-      endpoint.count(kind);
+      this.#count(endpoint, kind);
       this.#tried.push(endpoint);
       this.#dropUpstream('failed', now, false);
       return this.#adopt(second);
     }
     if (repeat === 'reconnect' && !this.#reconnected) {
       this.#reconnected = true;
+      this.story?.attemptEnded(endpoint.endpoint.id, 'closed while idle', now);
+      this.#tell(endpoint, 'reconnect', false, now);
       this.#upstream = undefined;
       this.#flushed = 0;
       return this.#connect(endpoint, now);
     }
-    endpoint.count(kind);
+    this.#count(endpoint, kind);
     this.#dropUpstream('failed', now);
     if (repeat !== 'no' && this.#mayRetry(now)) return this.#retry(endpoint, now);
     this.#answerLocally(wayOutOf(connecting, kind), now);
@@ -651,9 +710,15 @@ export class Exchange {
     this.#judge(this.endpoint, this.#attemptedAt, end, now);
   }
 
+  #count(endpoint: LiveEndpoint, kind: EndpointErrorKind): void {
+    endpoint.count(kind);
+    this.story?.failed(endpoint.endpoint.id, kind);
+  }
+
   #judge(endpoint: LiveEndpoint, attemptedAt: Instant, end: AttemptEnd, now: Instant): void {
     this.#outcome.ok = end !== 'failed';
     this.#outcome.latency = ns(now - attemptedAt);
+    this.story?.attemptEnded(endpoint.endpoint.id, end === 'failed' ? `answered ${this.status}` : end, now);
     this.#plane.fleet.finished(endpoint, this.#outcome, end !== 'broken-off', now);
     if (end !== 'broken-off') this.#plane.outliers?.observe(endpoint, this.#outcome, now);
   }
@@ -697,12 +762,12 @@ export class Exchange {
     this.#isRetry = false;
     if (this.#admitted) {
       this.#admitted = false;
-      admission.leave(way === waysOut.answered && this.status < 500 ? this.#answerLatency() : undefined, now);
+      admission.leave(way === waysOut.answered && this.status < 500 ? this.answerLatency : undefined, now);
     } else if (phase === 'queued') admission.cancel(this);
   }
 
   /** From the last attempt to the beginning of its answer: what neither our queue nor a slow client has a part in. */
-  #answerLatency(): Duration | undefined {
+  get answerLatency(): Duration | undefined {
     if (this.firstByteAfter === undefined) return undefined;
     return ns(this.startedAt + this.firstByteAfter - this.#attemptedAt);
   }
@@ -725,6 +790,10 @@ export class Exchange {
     this.method = '';
     this.path = '';
     this.authority = undefined;
+    this.userAgent = undefined;
+    this.forwardedFor = undefined;
+    this.identity = undefined;
+    this.story = undefined;
     this.startedAt = now;
     this.endpoint = undefined;
     this.attempts = 0;
@@ -740,6 +809,8 @@ export class Exchange {
     this.#repeatable = false;
     this.#upgrade = undefined;
     this.#reconnected = false;
+    this.#requestTrailed = false;
+    this.#answerTrailed = false;
     this.#clientMinorVersion = 1;
     this.#clientKeepAlive = true;
     this.answerComplete = false;

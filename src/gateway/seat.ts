@@ -18,6 +18,7 @@ export class Seat {
       {
         onHead: (head) => exchange.client.headCame(head),
         onBody: (bytes, from, to) => exchange.requestBody(bytes, from, to),
+        onTrailers: (trailers) => exchange.requestTrailers(trailers),
         onEnd: () => exchange.client.requestEnded(),
       },
       plane.requestLimits,

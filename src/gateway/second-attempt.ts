@@ -53,6 +53,7 @@ export class SecondAttempt implements Carried {
   // The rest can only come after a beginning, when the exchange has taken over, or says nothing here.
   information(): void {}
   answerBody(): void {}
+  answerTrailers(): void {}
   answerEnd(): void {}
   finishAnswer(): void {}
   upstreamDrained(): void {}

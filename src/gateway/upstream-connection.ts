@@ -13,7 +13,7 @@
 
 import { after, type Duration, type Instant, ns } from '../base.ts';
 import type { NetError, Socket, SocketHandler } from '../net.ts';
-import { type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
+import { type Fields, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
 import type { Phase } from './request.ts';
@@ -28,6 +28,7 @@ export interface Carried {
   information(head: ResponseHead): void;
   answerHead(head: ResponseHead, now: Instant): void;
   answerBody(bytes: Uint8Array, from: number, to: number): void;
+  answerTrailers(trailers: Fields): void;
   answerEnd(): void;
   finishAnswer(now: Instant): void;
   upstreamDrained(now: Instant): void;
@@ -71,14 +72,14 @@ export class UpstreamConnection implements SocketHandler {
         onInformation: (head) => this.#exchange?.information(head),
         onHead: (head) => this.#exchange?.answerHead(head, this.#plane.engine.now()),
         onBody: (bytes, from, to) => this.#exchange?.answerBody(bytes, from, to),
+        onTrailers: (trailers) => this.#exchange?.answerTrailers(trailers),
         onEnd: () => this.#exchange?.answerEnd(),
       },
       plane.answerLimits,
     );
     endpoint.connections += 1;
     plane.upstreamConnections += 1;
-    const { host, port } = endpoint.endpoint;
-    this.#socket = plane.engine.connect({ host, port, connectTimeout: plane.config.connectTimeout }, this);
+    this.#socket = plane.engine.connect(plane.targetOf(endpoint.endpoint), this);
   }
 
   /** It has carried an exchange before: its peer may have closed it meanwhile without our knowing. */

@@ -15,4 +15,6 @@ else {
   await import('./request.test.ts');
   await import('./ways-out.test.ts');
   await import('./drain.test.ts');
+  await import('./tls.test.ts');
+  await import('./http2.test.ts');
 }
