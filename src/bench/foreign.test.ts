@@ -1,4 +1,4 @@
-// The waist holds: what HAProxy or nginx wrote of a run, and nothing else, gives the verdict that the run's own record gives.
+// The waist holds: what HAProxy, nginx or Envoy wrote of a run, and nothing else, gives the verdict that the run's own record gives.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -29,6 +29,10 @@ async function plimsoll(args: readonly string[]): Promise<z.infer<typeof shape>>
 }
 
 function missing(program: string): string | false {
+  if (program === 'envoy') {
+    const { error } = spawnSync(process.env['PLIMSOLL_ENVOY'] ?? program, ['--version'], { stdio: 'ignore' });
+    return error === undefined ? false : 'envoy is neither in PLIMSOLL_ENVOY nor on the path';
+  }
   const found = ['/usr/sbin', '/usr/local/sbin', ''].some(
     (place) => spawnSync(join(place, program), ['-v'], { stdio: 'ignore' }).error === undefined,
   );
@@ -38,6 +42,7 @@ function missing(program: string): string | false {
 const peers = [
   { program: 'haproxy', left: (out: string) => [join(out, 'baseline.log'), join(out, 'baseline-stats.csv')] },
   { program: 'nginx', left: (out: string) => [join(out, 'baseline.log'), join(out, 'lab', 'gateway-nginx.conf')] },
+  { program: 'envoy', left: (out: string) => [join(out, 'baseline.log')] },
 ] as const;
 
 for (const { program, left } of peers) {

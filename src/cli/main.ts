@@ -47,7 +47,7 @@ function commands(done: (code: number) => void): Command {
     .description('run a scenario on real processes of this machine, experiment, and give a verdict')
     .argument('<scenario>', 'a built-in scenario (plimsoll scenarios) or the path of one of your own')
     .option('--world <world>', 'lab: real processes on this machine; sim: imagined time', 'lab')
-    .option('--gateway <program>', 'what balances: plimsoll, haproxy or nginx', 'plimsoll')
+    .option('--gateway <program>', 'what balances: plimsoll, haproxy, nginx or envoy', 'plimsoll')
     .option('--policy <policy>', 'balancing policy: round-robin, random or least-request')
     .option('--seed <number>', 'seed of everything that is drawn (default: by chance)')
     .option('--duration <duration>', 'how long the baseline is judged, such as 30s')

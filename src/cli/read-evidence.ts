@@ -83,7 +83,7 @@ function foreignEvidence(files: readonly GatheredFile[]): Evidence {
 /** Whether a file is one of those of which a record can be made. */
 function isBalancers({ dossier }: DossierReading, name: string): boolean {
   const format = dossier.sources.find(({ file }) => file === name)?.format ?? '';
-  return /^(?:HAProxy log|HAProxy statistics|nginx access log|nginx configuration)/.test(format);
+  return /^(?:HAProxy log|HAProxy statistics|Envoy access log|nginx access log|nginx configuration)/.test(format);
 }
 
 function sourceRemarks({ file, format, lines, understood, foreign }: Dossier['sources'][number]): string[] {

@@ -8,7 +8,7 @@ export interface LabOptions {
   readonly topology: Topology;
   readonly seed: number;
   /** Which program balances. */
-  readonly gateway: 'plimsoll' | 'haproxy' | 'nginx';
+  readonly gateway: 'plimsoll' | 'haproxy' | 'nginx' | 'envoy';
   /** Command that starts our own gateway; a configuration file's path is appended. */
   readonly gatewayCommand: readonly string[];
   /** For configurations, logs and sockets of this run; the lab makes it and leaves it. */
@@ -74,7 +74,7 @@ export interface LabScrape {
   /** Prometheus text by replica id. */
   readonly replicas: ReadonlyMap<string, string>;
   readonly silent: readonly string[];
-  /** The gateway's own: Prometheus text (ours), stats CSV (HAProxy), stub_status (nginx). */
+  /** The gateway's own: Prometheus text (ours), stats CSV (HAProxy), stub_status (nginx), /clusters (Envoy). */
   readonly gateway: { readonly program: string; readonly text: string } | undefined;
   /** CPU time since start and throttling, by process id name (`api-1`, `gateway`), from /proc and the cgroup. */
   readonly cpu: ReadonlyMap<string, CpuReading>;

@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { dice, ms, seconds } from '../base.ts';
 import type { Gateway, Service, Topology } from '../scenario.ts';
 import type { Lab, LabEvent, LabOptions } from './contract.ts';
+import { findProgram } from './gateways/find-program.ts';
 import { LabError } from './lab-error.ts';
 import { startLab } from './start-lab.ts';
 
@@ -107,6 +108,14 @@ function gatewayOf(lab: Lab): { readonly host: string; readonly port: number } {
   return lab.gateway;
 }
 
+function envoyIsHere(): boolean {
+  try {
+    return findProgram('envoy') !== '';
+  } catch {
+    return false;
+  }
+}
+
 function replicaOf(lab: Lab, id: string): Lab['replicas'][number] {
   const replica = lab.replicas.find((one) => one.id === id);
   if (replica === undefined) assert.fail(`there is ${id}`);
@@ -142,10 +151,11 @@ for (const [program, installed] of [
   ['plimsoll', true],
   ['haproxy', existsSync('/usr/sbin/haproxy')],
   ['nginx', existsSync('/usr/sbin/nginx')],
+  ['envoy', envoyIsHere()],
 ] as const) {
   test(
     `${program} spreads requests in turn, logs them, and takes another policy and more replicas`,
-    { skip: !installed },
+    { skip: installed ? false : `${program} is not installed` },
     async (context) => {
       const { lab, folder, events } = await start(context, { gateway: program, topology: { gateway } });
       const at = gatewayOf(lab);

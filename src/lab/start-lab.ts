@@ -13,6 +13,7 @@ import { type Duration, inMs, seconds, unreachable } from '../base.ts';
 import type { Call, ColdStart, FaultKind, Gateway, PolicyName, Service } from '../scenario.ts';
 import type { CpuReading, Lab, LabGateway, LabOptions, LabReplica, LabScrape } from './contract.ts';
 import type { GatewayProgram, GatewaySettings, GatewaySite } from './gateways/gateway-program.ts';
+import { startEnvoy } from './gateways/envoy.ts';
 import { startHaproxy } from './gateways/haproxy.ts';
 import { startNginx } from './gateways/nginx.ts';
 import { startPlimsoll } from './gateways/plimsoll.ts';
@@ -296,6 +297,8 @@ class RunningLab implements Lab {
         return startHaproxy(site, settings);
       case 'nginx':
         return startNginx(site, settings);
+      case 'envoy':
+        return startEnvoy(site, settings);
       default:
         return unreachable(this.#options.gateway, 'a gateway that the lab cannot start');
     }

@@ -2,6 +2,7 @@
 // balancer are read together (a log for what happened, its statistics for what was configured).
 
 import type { GatewayFacts, RecordLine } from '../record.ts';
+import { parseEnvoyLine } from './parse/envoy-log.ts';
 import { parseHaproxyLine } from './parse/haproxy-log.ts';
 import { isHaproxyStats, parseHaproxyStats, type HaproxyStats } from './parse/haproxy-stats.ts';
 import { recogniseNginx } from './parse/nginx-access.ts';
@@ -59,7 +60,8 @@ export function readForeign(files: readonly ForeignFile[], plimsoll: string): Fo
     if (read === undefined) {
       return problem(
         `${file.name}: not a format that is known here. Expected a Plimsoll record, an HAProxy HTTP log (option httplog), ` +
-          `HAProxy statistics as CSV, or an nginx access log with $upstream_addr and $request_time; its first line is\n  ${firstLine(file.text)}`,
+          'HAProxy statistics as CSV, an Envoy access log in its default form, or an nginx access log with $upstream_addr and ' +
+          `$request_time; its first line is\n  ${firstLine(file.text)}`,
       );
     }
     if (program !== undefined && program !== read.program) {
@@ -118,6 +120,9 @@ function readLog(file: ForeignFile): ReadLog | undefined {
   const head = lines.slice(0, 200);
   if (head.some((line) => parseHaproxyLine(line) !== undefined)) {
     return readLines('haproxy', 'HAProxy HTTP log', lines, (line) => parseHaproxyLine(line));
+  }
+  if (head.some((line) => parseEnvoyLine(line) !== undefined)) {
+    return readLines('envoy', 'Envoy access log', lines, parseEnvoyLine);
   }
   const nginx = recogniseNginx(head);
   if (nginx === undefined) return undefined;

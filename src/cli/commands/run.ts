@@ -37,7 +37,7 @@ const experimentKinds = [
 
 const flags = z.object({
   world: z.enum(['lab', 'sim']),
-  gateway: z.enum(['plimsoll', 'haproxy', 'nginx']),
+  gateway: z.enum(['plimsoll', 'haproxy', 'nginx', 'envoy']),
   policy: z.enum(['round-robin', 'random', 'least-request']).optional(),
   seed: z
     .string()

