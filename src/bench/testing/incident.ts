@@ -15,10 +15,10 @@ function filesOf(text: string): { name: string; text: string }[] {
     });
 }
 
+/** Each line less far in by as much as the first is: lines that a test has put together may stand at the margin already. */
 function dedented(lines: readonly string[]): string[] {
-  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
-  const indent = Math.min(...indents);
-  return lines.map((line) => line.slice(indent).trimEnd());
+  const indent = Math.max(0, (lines.find((line) => line.trim() !== '') ?? '').search(/\S/));
+  return lines.map((line) => line.slice(Math.min(indent, Math.max(0, line.search(/\S/)))).trimEnd());
 }
 
 function diagnosisOf(text: string): Diagnosis {

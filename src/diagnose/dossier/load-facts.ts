@@ -27,7 +27,12 @@ export function loadRequests(view: View): number | undefined {
   if (results.length > 0) return Math.max(...results);
   const rate = view.number('load.rate');
   const seconds = view.number('load.seconds');
-  const counted = view.gauge((name) => /^(?:load_)?requests(?:_total)?$/.test(name))?.value;
+  // What is counted of one of several replicas is not what was made.
+  const counted = view.gauge(
+    (name, labels) =>
+      /^(?:load_)?requests(?:_total)?$/.test(name) &&
+      Object.keys(labels).every((label) => /^(?:run|tool|scenario|row|job|test)$/.test(label)),
+  )?.value;
   return counted ?? (rate !== undefined && seconds !== undefined ? rate * seconds : undefined);
 }
 
@@ -42,7 +47,8 @@ export function loadConnections(view: View): number | undefined {
 export function isReachedByGenerator(view: View, { fleet, hot }: Spread): boolean | undefined {
   const opened = loadConnections(view);
   const connections = spreadOf(fleet, 'connections');
-  if (opened === undefined || opened < 2 || connections === undefined || hot.connections === undefined)
+  const surely = view.number('load.connections') !== undefined;
+  if (opened === undefined || (opened < 2 && !surely) || connections === undefined || hot.connections === undefined)
     return undefined;
   return Math.abs(hot.connections / opened - 1) <= 0.1;
 }

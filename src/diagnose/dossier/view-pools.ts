@@ -83,7 +83,7 @@ const meanings = {
   timedOut:
     /(timeouts?|canceled|cancelled|acquire_canceled|acquire_timeouts?|failed_acquires?|exhausted)(_count)?_total$|timeouts?_count$/,
   acquired: /(acquire|acquires|acquisitions|acquire_count|checkouts?|borrowed|acquired)(_count)?_total$/,
-  longestWait: /(acquire|wait|acquisition)\w*(seconds_max|seconds)$/,
+  longestWait: /(acquire|wait|acquisition)\w*(seconds_max|seconds)$|maxwait(_seconds)?$/,
   hold: /(usage|use|hold|held)_?(time)?_?seconds(_mean|_avg)?$/,
 } as const;
 
@@ -201,14 +201,38 @@ function saidBy(text: string, origin: Origin): Said | undefined {
       name: undefined,
     };
   }
+  const state = stateIn(text, origin);
+  if (state !== undefined) return { reading: state, timeout: secondsIn(after), name: undefined };
   const other =
-    /connection pool (?:is )?(?:has been )?exhausted|timeout waiting for (?:connection from pool|idle object)|connection pool timeout|timeout acquiring a connection|timeout exceeded when trying to connect|query_wait_timeout|pool is probably full|could not get a resource from the pool|no more connections allowed/i;
+    /max pool size was reached|prior to obtaining a connection from the pool|connection pool (?:is )?(?:has been )?exhausted|timeout waiting for (?:connection from pool|idle object)|connection pool timeout|timeout acquiring a connection|timeout exceeded when trying to connect|query_wait_timeout|pool is probably full|could not get a resource from the pool|no more connections allowed/i;
   if (!other.test(text)) return undefined;
   return {
     reading: { size: undefined, active: undefined, idle: undefined, waiting: undefined, failure: true, origin },
     timeout: secondsIn(after),
     name: undefined,
   };
+}
+
+const words = {
+  size: /^(?:total|max|maximum|size|limit|max_?size|capacity)$/i,
+  active: /^(?:active|leased|busy|in[_ ]?use|used|acquired|borrowed|checked[_ ]?out)$/i,
+  idle: /^(?:idle|available|free)$/i,
+  waiting: /^(?:waiting|pending|waiters|queued|awaiting)$/i,
+} as const;
+
+/** `[leased: 50; pending: 21; available: 0; max: 50]`, `active=10 idle=0 waiting=4 limit=10`: a state in any pool’s words. */
+function stateIn(text: string, origin: Origin): PoolReading | undefined {
+  if (!/pool|connection/i.test(text)) return undefined;
+  const pairs = [...text.matchAll(/\b([a-z]+(?:[_ ](?:use|out|size))?)\s?[:=]\s?(\d+)\b/gi)];
+  const value = (pattern: RegExp): number | undefined => {
+    const found = pairs.find(([, word = '']) => pattern.test(word))?.[2];
+    return found === undefined ? undefined : Number(found);
+  };
+  const active = value(words.active);
+  const idle = value(words.idle);
+  const waiting = value(words.waiting);
+  if (active === undefined || (idle === undefined && waiting === undefined)) return undefined;
+  return { size: value(words.size), active, idle, waiting, failure: failing.test(text), origin };
 }
 
 function secondsIn(found: RegExpExecArray | null): number | undefined {

@@ -24,7 +24,7 @@ export interface Ports {
 }
 
 const phrase =
-  /cannot assign requested address|can't assign requested address|EADDRNOTAVAIL|address not available|no free ports|\(99: /i;
+  /cannot assign requested address|can't assign requested address|EADDRNOTAVAIL|address[ -]not[ -]available|no free ports|\(99: /i;
 const proxies = /nginx|haproxy|envoy|traefik|caddy|proxy|ingress|gateway|squid|varnish|linkerd|apache/i;
 
 export function portsOf(view: View): Ports {

@@ -103,8 +103,9 @@ export class AccessRows {
     const gone = /^(?:disconnected|gone|left|aborted|cancell?ed)$/.test(client ?? '');
     row.client = gone ? undefined : client?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
     const details = textOf(this.#value('details'));
+    const flag = textOf(this.#value('flag'));
     row.flag =
-      textOf(this.#value('flag')) ??
+      (flag === undefined ? undefined : withReason(flag, details ?? '')) ??
       (gone ? 'client-left' : undefined) ??
       (details === 'via_upstream' ? undefined : details);
     row.service = textOf(this.#value('service')) ?? group;
@@ -166,6 +167,14 @@ export class AccessRows {
 
 const address = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/;
 const upstreamKey = /^(?:upstream|upstream_addr|ua|up)$/;
+
+/** Envoy says UF for every connection that could not be made, and only beside it that there was no address to make it from. */
+export function withReason(flag: string | undefined, details: string): string | undefined {
+  return flag !== undefined &&
+    /cannot.assign.requested.address|address.not.available|connect.error:.99\b/i.test(details)
+    ? `${flag},address-not-available`
+    : flag;
+}
 
 /** `scheme://host/path?query` → `/path`. */
 export function withoutQuery(target: string): string {

@@ -51,7 +51,10 @@ function partsOf(line: string): Parts | undefined {
   if (time === undefined) return undefined;
   const rest = line.slice(time.end);
   const found = level.exec(rest.slice(0, 60));
-  if (found === null) return undefined;
+  if (found === null) {
+    // Levels in other languages, or none: what a library complains of is said in the library's words all the same.
+    return messageCode(rest) === undefined ? undefined : { atMs: time.ms, level: 'none', text: rest.trim() };
+  }
   return {
     atMs: time.ms,
     level: (found[1] ?? '').toLowerCase(),

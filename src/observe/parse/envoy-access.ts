@@ -10,7 +10,7 @@ import { FastLines } from './fast-lines.ts';
 import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
 import type { Program, Step } from './line-program.ts';
-import { withoutQuery } from './access-row.ts';
+import { withoutQuery, withReason } from './access-row.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Sink } from './sink.ts';
 
@@ -71,8 +71,8 @@ const istioForm: Program = {
   steps: [
     ...beginning,
     { place: 'skip', before: ' ' },
-    { place: 'skip', before: ' "' },
-    { place: 'skip', before: '" ' },
+    // With a reason of the transport it is the slow reader's.
+    { place: 'skip', before: ' "-" ' },
     ...middle,
     { place: 'replica', before: '" ' },
     { place: 'service', before: ' ' },
@@ -103,7 +103,7 @@ function fill(row: RequestRow, found: RegExpExecArray): void {
   row.seconds = Number(given(12) ?? Number.NaN) / 1000;
   row.upstreamSeconds = Number(given(13) ?? Number.NaN) / 1000;
   if (!Number.isNaN(row.upstreamSeconds)) row.upstreamStatus = row.status;
-  row.flag = given(6);
+  row.flag = withReason(given(6), `${given(7) ?? ''} ${given(9) ?? ''}`);
   const method = given(2);
   const path = given(3);
   if (method !== undefined && path !== undefined) row.route = `${method} ${withoutQuery(path)}`;

@@ -205,8 +205,9 @@ function readBackend(section: Section, sink: Sink): void {
 /** Idle connections to servers are closed from this delay on, half of them each time. It is said of servers; 5 s when nobody does. */
 function writePurge(section: Section, write: Write): void {
   const found =
-    section.directives.find((one) => /^server/.test(one.words[0] ?? '') && one.words.includes('pool-purge-delay')) ??
-    find(section, 'default-server');
+    section.directives.find(
+      (one) => one.words[0]?.startsWith('server') === true && one.words.includes('pool-purge-delay'),
+    ) ?? find(section, 'default-server');
   const at = found?.words.indexOf('pool-purge-delay') ?? -1;
   const written = at === -1 ? undefined : parseSeconds(found?.words[at + 1], 0.001);
   write('upstream.idle-timeout', written ?? 5, written === undefined ? undefined : found);

@@ -8,7 +8,7 @@ const codes: readonly (readonly [RegExp, string])[] = [
   [/too many open files|EMFILE/i, 'too-many-open-files'],
   [/possible SYN flooding/i, 'syn-flood'],
   [
-    /Timeout failure stats|Connection is not available, request timed out|(?:acquire|acquiring|obtain|checkout|waiting for|get).{0,40}connection.{0,60}(?:time|timed)[ -]?out|(?:time|timed)[ -]?out.{0,40}(?:acquir|pool|checkout|waiting for (?:a )?connection)|QueuePool limit|pool (?:is )?exhausted|ConnectionPoolTimeout/i,
+    /Timeout failure stats|Connection is not available, request timed out|(?:acquire|acquiring|obtain|checkout|waiting for|get).{0,40}connection.{0,60}(?:time|timed)[ -]?out|(?:time|timed)[ -]?out.{0,40}(?:acquir|pool|checkout|waiting for (?:a )?connection)|QueuePool limit|pool (?:is )?exhausted|ConnectionPoolTimeout|max pool size was reached|prior to obtaining a connection from the pool/i,
     'pool-timeout',
   ],
   [/too many (?:clients|connections)|remaining connection slots/i, 'too-many-connections'],

@@ -1,5 +1,6 @@
 // Connections are complete, and nobody may take them: the queue before `accept` is full and the kernel drops.
 
+import type { LoadResultFact } from '../../../record.ts';
 import { percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { rowsWhere, type View } from '../view.ts';
@@ -196,6 +197,10 @@ function lateOf(view: View):
       bars.reduce((sum, bar, index) => sum + (accepts(bar.seconds, upper(index)) ? bar.count : 0), 0);
     const late = countOf((lower, above) => lower >= 0.45 && above >= 0.97);
     const between = countOf((lower, above) => lower >= 0.3 && above < 0.97);
+    if (bars.length === 0) {
+      const told = lateByQuantiles(result);
+      if (told !== undefined) return told;
+    }
     if (late === 0) continue;
     const text = `${late} at about a second or more, ${between} between 0.3 s and that`;
     return { count: late, steps: between <= 0.1 * late, text, origins: [result.origin] };
@@ -214,6 +219,28 @@ function lateOf(view: View):
     };
   }
   return undefined;
+}
+
+/** Where only quantiles were printed: between the last quick one and the first on a step lie those that came again. */
+function lateByQuantiles(result: LoadResultFact): ReturnType<typeof lateOf> {
+  const points = Object.entries(result.latency ?? {})
+    .flatMap(([key, seconds]) => (Number(key) > 0 ? [{ share: Number(key), seconds }] : []))
+    .toSorted((one, other) => one.share - other.share);
+  const quick = points.findLast(({ seconds }) => seconds < 0.3);
+  const slow = points.filter(({ seconds }) => seconds >= 0.3);
+  const first = slow[0];
+  if (quick === undefined || first === undefined || slow.length < 2 || result.requests === undefined) return undefined;
+  const onSteps = slow.filter(({ seconds }) =>
+    ladder.some((step) => seconds >= 0.97 * step && seconds <= 1.12 * step + 0.05),
+  );
+  // The middle of what the two quantiles allow.
+  const count = Math.round(result.requests * (1 - (quick.share + first.share) / 2));
+  return {
+    count,
+    steps: onSteps.length === slow.length,
+    text: `${percent(1 - first.share)} to ${percent(1 - quick.share)} of ${result.requests} late, at ${slow.map(({ seconds }) => sayTime(seconds)).join(', ')}`,
+    origins: [result.origin],
+  };
 }
 
 function idleOf(view: View): { text: string; holds: boolean } | undefined {

@@ -30,7 +30,9 @@ export const acquireTimeoutTooShort: DossierTheory = {
     const waiting = Math.max(0, ...failures.flatMap((one) => one.waiting ?? []));
     const needed =
       waiting > 0 && pool.hold !== undefined && pool.size !== undefined ? (waiting * pool.hold) / pool.size : undefined;
-    const calm = pool.readings.filter(
+    // What a pool says because somebody got nothing tells nothing of the times between.
+    const between = pool.readings.filter(({ failure }) => !failure);
+    const calm = between.filter(
       ({ idle, active, size, waiting: queued }) =>
         (queued ?? 0) === 0 && ((idle ?? 0) > 0 || (active ?? Number.POSITIVE_INFINITY) < (size ?? pool.size ?? 0)),
     );
@@ -61,10 +63,10 @@ export const acquireTimeoutTooShort: DossierTheory = {
           predicted: 'readings with free connections and nobody waiting',
           refutes: 'no free connection at any time',
           seen:
-            pool.readings.length < 3
+            pool.readings.length < 3 || between.length === 0
               ? undefined
               : {
-                  text: `${calm.length} of ${pool.readings.length} readings`,
+                  text: `${calm.length} of ${between.length} readings`,
                   holds: calm.length > 0,
                   origins: calm.map((one) => one.origin).slice(0, 2),
                 },

@@ -85,7 +85,11 @@ export const coldStart: DossierTheory = {
         }),
         claim('Ready says nothing about warm.', {
           bearing:
-            byAge === undefined && young === undefined && inWindows !== undefined && inWindows.windows >= 2
+            byAge === undefined &&
+            young === undefined &&
+            inWindows !== undefined &&
+            // Once may be chance, unless it came and went with the start while nothing else changed.
+            (inWindows.windows >= 2 || (inWindows.passes && rate?.holds === true))
               ? 'sufficient'
               : 'supporting',
           predicted: 'a probe of the port, or a pool that begins empty, and no slow start',
@@ -206,7 +210,7 @@ function ageOf(labels: Readonly<Record<string, string>>): 'young' | 'old' | unde
 function inWindowsOf(
   view: View,
   windows: readonly Window[],
-): { text: string; holds: boolean; windows: number; origins: SeriesFact['origin'][] } | undefined {
+): { text: string; holds: boolean; passes: boolean; windows: number; origins: SeriesFact['origin'][] } | undefined {
   if (windows.length === 0) return undefined;
   const [series] = [
     ...view.series((name, labels) => isErrors(name) && ageOf(labels) !== 'old'),
@@ -224,15 +228,25 @@ function inWindowsOf(
     else if (!windows.some(({ from, to }) => at >= from - step && at <= to + Math.max(step, 60_000)))
       outside.push(value);
   }
-  const within = medianOf(inside);
+  // Replicas warm up while the stretch lasts, so it is its worse part that tells.
+  const within = inside.toSorted((one, other) => one - other)[Math.floor(0.75 * (inside.length - 1))];
   const without = medianOf(outside);
   if (within === undefined || without === undefined) return undefined;
   return {
     text: `${series.name}: ${digits(within)} while replicas start, ${digits(without)} otherwise`,
     holds: within > 0 && within >= 3 * without,
+    passes: passesIn(series, windows[0], without),
     windows: windows.length,
     origins: [series.origin],
   };
+}
+
+/** Whether a series was as usual before the first stretch, and is so again at its end. */
+function passesIn(series: SeriesFact, window: Window | undefined, usual: number): boolean {
+  if (window === undefined) return false;
+  const before = series.values.filter((_, index) => (series.atMs[index] ?? 0) < window.from);
+  const last = series.values.filter((_, index) => (series.atMs[index] ?? 0) >= window.from).slice(-2);
+  return before.length >= 2 && last.length === 2 && [...before, ...last].every((value) => value <= 1.5 * usual);
 }
 
 /** Requests to replicas whose start is known, by whether they came in its first minute. */

@@ -298,7 +298,11 @@ function timesOf(view: View): { text: string; holds: boolean; origins: readonly 
     const line = usual + 0.3 * (most - usual);
     return values.map((value) => most > usual && value > line);
   };
-  const throttled = high(throttle.values);
+  const rate = growthBetween(throttle.values);
+  // Throttled all the time and late all the time leaves nothing to compare.
+  if (greatestOf(rate) < 2 * leastOf(rate) && greatestOf(symptom.values) < 2 * leastOf(symptom.values))
+    return undefined;
+  const throttled = high(rate);
   const late = high(symptom.values);
   const at = (atMs: number): boolean => {
     let nearest = -1;
@@ -314,6 +318,13 @@ function timesOf(view: View): { text: string; holds: boolean; origins: readonly 
     holds: both >= 0.3 * lateAt.length,
     origins: [throttle.origin, symptom.origin],
   };
+}
+
+/** A counter by how much it grew up to each reading; anything else as it is. */
+function growthBetween(values: readonly number[]): number[] {
+  if (values.some((value, index) => index > 0 && value < (values[index - 1] ?? 0))) return [...values];
+  const grown = values.slice(1).map((value, index) => value - (values[index] ?? 0));
+  return [grown[0] ?? 0, ...grown];
 }
 
 function usageOf(view: View): number | undefined {

@@ -38,6 +38,8 @@ export const dependencyPoolExhaustion: DossierTheory = {
     const at = failuresAt(view, pool);
     const cpu = serverCpu(view);
     const goodput = goodputsOf(view);
+    const crowd = Math.max(0, ...pool.readings.flatMap(({ waiting }) => waiting ?? []));
+    const longest = pool.longestWait;
     const unserved = pool.timedOut !== undefined && pool.timedOut > 0;
     return {
       claims: [
@@ -98,6 +100,20 @@ export const dependencyPoolExhaustion: DossierTheory = {
                   origins: refused.slice(0, 2).map(({ origin }) => origin),
                 },
           missing: 'what the pool said at the failures',
+        }),
+        claim('Many wait for one, and whoever waits longest has waited for long: it is no burst.', {
+          bearing: 'sufficient',
+          predicted: 'more than there are connections, for a second or more, at a database that is not busy',
+          refutes: 'a short queue, or one that is served at once',
+          seen:
+            longest === undefined || crowd === 0 || pool.size === undefined
+              ? undefined
+              : {
+                  text: `${crowd} waiting for one of ${pool.size}, the first of them for ${sayTime(longest)}`,
+                  holds: crowd > pool.size && longest >= 1 && full.length > 0 && (cpu?.value ?? 0) < 0.7,
+                  origins: pool.origins,
+                },
+          missing: 'how many wait for a connection, and for how long',
         }),
         claim('More uses gave up than got a connection.', {
           bearing: 'sufficient',

@@ -143,6 +143,27 @@ function lookupsOf(view: View): Lookups | undefined {
       rest: restOf(view, series.origin.file),
       origins: [series.origin],
     };
+  return outsideUpstream(view);
+}
+
+/** A log that has the whole and the upstream’s part: what is left was spent before, on the name and on connecting. */
+function outsideUpstream(view: View): Lookups | undefined {
+  const known = view.setting('dns.timeout');
+  for (const table of view.tables) {
+    const rows = rowsWhere(
+      table,
+      (row) =>
+        !Number.isNaN(table.seconds[row] ?? Number.NaN) && !Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN),
+    );
+    const seconds = rows.map((row) => (table.seconds[row] ?? 0) - (table.upstreamSeconds[row] ?? 0));
+    const late = seconds.filter((one) => one > 0.9);
+    if (rows.length < 20 || late.length < 2) continue;
+    // Lost handshakes wait in steps of a second as well: it takes the resolver’s own timer to tell them apart.
+    const timer = typeof known?.value === 'number' && known.value > 1 ? [known.value] : [5, 2.5];
+    if (!timer.some((step) => late.every((one) => Math.abs(one - Math.round(one / step) * step) <= 0.02 * step + 0.05)))
+      continue;
+    return { seconds, rest: restOf(view, undefined), origins: [table.origin] };
+  }
   return undefined;
 }
 

@@ -31,7 +31,9 @@ export const generatorSingleConnection: DossierTheory = {
     const tool = loadTool(view);
     const found = fewestConnections(view);
     if (found === undefined) return undefined;
-    const requests = loadRequests(view);
+    // What servers counted is the generator’s only where the connections are known to be.
+    const requests =
+      loadRequests(view) ?? (view.number('load.connections') === found.total ? served(found) : undefined);
     const layer = view.setting('balance.layer', ({ value }) => value === 'tcp');
     const http2 = view.setting('load.http2');
     const up = found.members.filter(({ healthy }) => healthy !== false).length;
@@ -119,6 +121,12 @@ export const generatorSingleConnection: DossierTheory = {
     };
   },
 };
+
+/** Requests that the servers counted, where they did. */
+function served({ members }: Spread): number | undefined {
+  const counts = members.flatMap(({ requests }) => requests ?? []);
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+}
 
 /** Of all readings, the fleet with the fewest connections that has any. */
 function fewestConnections(view: View): Spread | undefined {

@@ -170,7 +170,10 @@ const nearly: readonly Nearly[] = [
       settings: pool(
         'app | pool main | pool.acquire-timeout = 0.3 | app.yaml\napp | pool main | pool.hold-time = 0.2 | app.yaml',
       ),
-      messages: said('app', 'pool-timeout', 'Timeout failure stats (total=20, active=20, idle=0, waiting=80)', 8),
+      messages: [
+        ...said('app', 'pool-timeout', 'Timeout failure stats (total=20, active=20, idle=0, waiting=80)', 8),
+        ...said('app', 'log-debug', 'Pool stats (total=20, active=20, idle=0, waiting=81)', 4),
+      ],
     },
   },
   {

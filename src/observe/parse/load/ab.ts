@@ -1,6 +1,7 @@
 // What ApacheBench prints. It waits for each answer before it asks again: a closed loop of `Concurrency Level` connections.
 
 import type { WholeFormat } from '../format.ts';
+import { messageCode } from '../message-codes.ts';
 import type { Sink } from '../sink.ts';
 import { type LoadDraft, put, quantileKey, runOf, scaled } from './draft.ts';
 
@@ -56,6 +57,14 @@ function readLine(
     if (part[1] === 'Connect') put(draft, 'connectSeconds', found);
     return true;
   }
+  const code = /^apr_\w+\(?\)?:/.test(line) ? messageCode(line) : undefined;
+  if (code !== undefined) {
+    sink.message({ program: tool, atMs: undefined, code, text: line, line: number });
+    put(draft, 'errorsByKind', { ...draft.errorsByKind, [code]: 1 });
+    return true;
+  }
+  const completed = /^Total of (\d+) requests completed/.exec(line);
+  if (completed !== null) put(draft, 'requests', Number(completed[1]));
   if (kinds.test(line)) {
     const found = [...line.matchAll(/(\w+): (\d+)/g)].map(
       (one) => [(one[1] ?? '').toLowerCase(), Number(one[2])] as const,

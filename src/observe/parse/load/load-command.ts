@@ -119,6 +119,29 @@ const tools: readonly Tool[] = [
     },
   },
   {
+    name: 'ghz',
+    model: 'closed',
+    flags: {
+      c: ['load.users', 'count'],
+      concurrency: ['load.users', 'count'],
+      connections: ['load.connections', 'count'],
+      z: ['load.seconds', 'seconds'],
+      duration: ['load.seconds', 'seconds'],
+      r: ['load.rate', 'count'],
+      rps: ['load.rate', 'count'],
+    },
+  },
+  {
+    name: 'siege',
+    model: 'closed',
+    flags: {
+      c: ['load.users', 'count'],
+      concurrent: ['load.users', 'count'],
+      d: ['load.think-time', 'seconds'],
+      t: ['load.seconds', 'seconds'],
+    },
+  },
+  {
     name: 'bombardier',
     model: 'closed',
     flags: {
@@ -215,6 +238,11 @@ function readCommand({ tool, words }: Command, line: number, sink: Sink): void {
   const open = tool.model === 'open' || name === 'wrk2';
   sink.setting({ ...where, key: 'load.model', value: open ? 'open' : 'closed', implied: true });
   for (const [key, value] of found) sink.setting({ ...where, key, value });
+  // ghz speaks gRPC, over one connection unless told otherwise.
+  if (tool.name === 'ghz') {
+    sink.setting({ ...where, key: 'load.http2', value: true, implied: true });
+    if (!found.has('load.connections')) sink.setting({ ...where, key: 'load.connections', value: 1, implied: true });
+  }
   // ab opens a connection for each request unless told not to.
   if (tool.name === 'ab' && !found.has('load.reuses-connections')) {
     sink.setting({ ...where, key: 'load.reuses-connections', value: false, implied: true });

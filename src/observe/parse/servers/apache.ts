@@ -43,7 +43,7 @@ export const apache: WholeFormat = {
       const [, name = '', value = ''] = line.exec(raw) ?? [];
       const directive = { text: value, line: index + 1 };
       if (/^BalancerMember$/i.test(name)) balancer?.members.push(directive);
-      else if (/^ProxySet$/i.test(name)) for (const [key, text] of pairsIn(value)) balancer?.words.set(key, text);
+      else if (/^ProxySet$/i.test(name)) for (const [key, word] of pairsIn(value)) balancer?.words.set(key, word);
       else if (/^ProxyPass$/i.test(name)) writePass(directive, sink);
       else found.set(name.toLowerCase(), directive);
     }
