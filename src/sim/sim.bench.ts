@@ -3,15 +3,17 @@
 //
 //   npm run bench:sim
 //
-// Each line is the median of several rounds, in processor seconds, so that a busy machine spoils it less. Where Python has SimPy
-// (`pip install simpy`) the same queue is played by it right after ours, and the ratio is printed.
+// Each line is the median of several rounds, in processor seconds, so that a busy machine spoils it less. Right after the
+// bare queue the same is played by other simulators, where they are installed (peers.bench.ts).
 
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { dice, seconds } from '../base.ts';
 import { baselineOf } from '../scenario.ts';
 import { Calendar } from './calendar.ts';
 import { Kernel } from './kernel.ts';
 import { scenarioFrom } from './measured-run.ts';
+import { peerRates } from './peers.bench.ts';
 import { Simulation } from './simulation.ts';
 
 const rounds = 5;
@@ -104,49 +106,54 @@ warm_up: 1s
 duration: 14s
 `;
 
-/** The same M/M/1 in SimPy: logical events a processor second, in millions, and which versions. */
-const simpyProgram = `
-import platform, random, simpy, time
-customers = 200000
-random.seed(1)
-env = simpy.Environment()
-server = simpy.Resource(env, 1)
-def customer():
-    with server.request() as turn:
-        yield turn
-        yield env.timeout(random.expovariate(1.0))
-def arrivals():
-    for _ in range(customers):
-        yield env.timeout(random.expovariate(0.8))
-        env.process(customer())
-env.process(arrivals())
-began = time.process_time()
-env.run()
-print(2 * customers / (time.process_time() - began) / 1e6, simpy.__version__, platform.python_version())
-`;
-
-/** Prints SimPy's rate beside ours, where there is a SimPy. */
-function besideSimpy(ours: number): void {
-  const { status, stdout } = spawnSync('python3', ['-c', simpyProgram], { encoding: 'utf8' });
-  if (status !== 0) {
-    console.log('M/M/1 in SimPy: python3 has none (pip install simpy)');
-    return;
+/** Prints what others do with the same queue, and how ours compares. */
+function besidePeers(ours: number): void {
+  for (const each of peerRates()) {
+    if ('absent' in each) {
+      console.log(`  the same in ${each.name}: ${each.absent}`);
+      continue;
+    }
+    const ratio = (ours / each.rate).toPrecision(2);
+    console.log(
+      `  the same in ${each.name}`.padEnd(64) +
+        ` ${each.rate.toFixed(2).padStart(6)} M/s   ours is ${ratio} times that`,
+    );
   }
-  const [rate, simpy, python] = stdout.trim().split(' ');
-  const ratio = (ours / Number(rate)).toFixed(0);
+}
+
+/** What an event costs against what is pending: the cost may grow as fast as its logarithm. */
+function growth(): void {
+  const few = 1_000;
+  const many = 1_000_000;
+  const costs = [few, many].map(
+    (pending) => 1 / report(`calendar, hold model, ${pending} pending`, () => hold(pending)),
+  );
+  const ratio = (costs[1] ?? Number.NaN) / (costs[0] ?? Number.NaN);
+  const allowed = Math.log(many) / Math.log(few);
   console.log(
-    `M/M/1 in SimPy ${simpy}, Python ${python}`.padEnd(64) +
-      ` ${Number(rate).toFixed(2).padStart(6)} M/s   Node ${process.version} does ${ratio} times as many`,
+    `  an event costs ${ratio.toFixed(1)} times as much among a thousand times as many; logarithms say ${allowed.toFixed(1)}`,
   );
 }
 
-for (const pending of [1, 100, 10_000, 1_000_000]) {
+function crowdOfItsOwn(): void {
+  const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4'];
+  const { stdout } = spawnSync(
+    process.execPath,
+    [...flags, fileURLToPath(new URL('crowd.bench.ts', import.meta.url))],
+    {
+      encoding: 'utf8',
+    },
+  );
+  console.log(stdout.trim());
+}
+
+growth();
+for (const pending of [1, 100, 10_000]) {
   report(`calendar, hold model, ${pending} pending`, () => hold(pending));
 }
-besideSimpy(report('M/M/1, kernel alone: logical events', bareQueue));
+besidePeers(report('M/M/1, kernel alone: logical events', bareQueue));
 report('M/M/1, whole stack', () => play(queue));
 report('gateway: two choices, health checks, retries, statistics', () => play(gateway));
 report('300,000 users, 10 replicas', () => play(crowd(300_000, 10, 150)));
 report('1,000,000 users, 1,000 replicas', () => play(crowd(1_000_000, 1000, 5)));
-report('3,000,000 users, 10,000 replicas', () => play(crowd(3_000_000, 10_000, 2)));
-console.log(`most memory at any time: ${(process.resourceUsage().maxRSS / 1024).toFixed(0)} MiB`);
+crowdOfItsOwn();
