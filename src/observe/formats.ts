@@ -38,6 +38,7 @@ import { kubectlEvents } from './parse/kubernetes-events.ts';
 import { kubernetes } from './parse/kubernetes.ts';
 import { ab } from './parse/load/ab.ts';
 import { h2load } from './parse/load/h2load.ts';
+import { hgrm, hlog } from './parse/load/hdr-files.ts';
 import { heyCsv } from './parse/load/hey-csv.ts';
 import { hey } from './parse/load/hey.ts';
 import { jmeter } from './parse/load/jmeter.ts';
@@ -116,6 +117,8 @@ export const formats: readonly Format[] = [
   vegetaResults,
   ab,
   h2load,
+  hgrm,
+  hlog,
   jsonResults,
   jmeter,
   locust,

@@ -191,4 +191,33 @@ req/s           :      24.00       26.00       25.00        0.50    70.00%
 GET,/cart,1200,60,40,44.5,2,902,10,40,2,40,120,300,902
 ,Aggregated,1200,60,40,44.5,2,902,10,40,2,40,120,300,902
 `,
+  'HdrHistogram percentiles': `       Value     Percentile TotalCount 1/(1-Percentile)
+
+       1.000 0.000000000000          1           1.00
+       1.000 0.100000000000          1           1.11
+       2.003 0.200000000000          2           1.25
+       2.003 0.300000000000          2           1.43
+       3.006 0.400000000000          3           1.67
+       3.006 0.500000000000          3           2.00
+       5.005 0.550000000000          4           2.22
+       5.005 0.600000000000          4           2.50
+       5.005 0.650000000000          4           2.86
+       6.013 0.700000000000          5           3.33
+       6.013 0.750000000000          5           4.00
+       6.013 0.775000000000          5           4.44
+       6.013 0.800000000000          5           5.00
+       6.013 0.825000000000          5           5.71
+      40.010 0.850000000000          6           6.67
+      40.010 1.000000000000          6
+#[Mean    =        9.503, StdDeviation   =       13.741]
+#[Max     =       40.000, Total count    =            6]
+#[Buckets =           33, SubBuckets     =         2048]
+`,
+  'HdrHistogram log': `#[Histogram log format version 1.3]
+#[StartTime: 1775113200.000 (seconds since epoch)]
+"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+0.000,1.000,40.000,HISTFAAAAC94nJNpmSzMwMDAy8DAwMjAwMDMAAGMDAwsDEiA8eA6RqZGAaa1HEz9NkwAYuoE5w==
+1.000,1.000,6.000,HISTFAAAACl4nJNpmSzMwMDAzsDAwMjAwMDMAAGMDAwsDEiAsf0yI9NTZiYAR50Dnw==
+Tag=api-1,0.000,1.000,6.000,HISTFAAAACl4nJNpmSzMwMDAzsDAwMjAwMDMAAGMDAwsDEiAsf0yI9NTZiYAR50Dnw==
+`,
 };
