@@ -1,14 +1,18 @@
 // The operator's door: what is, and how to change it while requests go on. Plain HTTP on an address of its own, loopback by
 // default; it is not for the clients of the gateway.
 //
-//   GET  /livez      200 while the process serves this page
-//   GET  /readyz     200 when requests would be taken: not draining, and somebody is healthy; 503 otherwise, with the reason
-//   GET  /metrics    Prometheus text
-//   GET  /endpoints  the list with health, counts, connections
-//   POST /endpoints  { "endpoints": [ { "id", "host", "port", "weight"? } ] }: the whole new list, in force at once
+//   GET  /livez       200 while the process serves this page
+//   GET  /readyz      200 when requests would be taken: not draining, and somebody is healthy; 503 otherwise, with the reason
+//   GET  /metrics     Prometheus text
+//   GET  /config      the configuration in force, secrets hidden
+//   GET  /endpoints   the list with health, counts, connections; /endpoints/ID: one of them
+//   POST /endpoints   { "endpoints": [ { "id", "host", "port", "weight"? } ] }: the whole new list, in force at once
+//   POST /endpoints/ID/weight  { "weight": 0.5 }
 //   POST /endpoints/ID/order   { "order": "drain" | "up" | "down" | null }: whatever checks say; null: go by them again
-//   GET  /policy     { "policy", "seed" }
-//   POST /policy     { "policy": "least-request", "seed"? }: in force from the next request on
+//   GET  /policy      { "policy", "seed" }
+//   POST /policy      { "policy": "least-request", "seed"? }: in force from the next request on
+//   POST /drain       { "draining": true | false }: not ready, and every answer asks its client to come back elsewhere
+//   GET  /why         the latest stories in short; /why/REQUEST-ID: one, as JSON, or as words to whoever accepts text/plain
 //
 // Answers are JSON; a mistake is 400 with every problem in `problems`.
 
@@ -16,10 +20,13 @@ import { serve, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
-import { type Address, parseEndpointList, parseOperatorOrder, parsePolicyChoice } from './config.ts';
+import { parseDraining, parseOperatorOrder, parseWeight } from './admin-bodies.ts';
+import { type Address, parseEndpointList, parsePolicyChoice } from './config.ts';
+import { configDump } from './config-dump.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { metricsText } from './metrics.ts';
+import { storyText } from './story-text.ts';
 
 /** What an operator may change. */
 export interface Operations {
@@ -65,12 +72,26 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
     return context.json(endpointsPage(plane, now()));
   });
 
+  app.get('/endpoints/:id', (context) => {
+    const live = endpointNamed(plane, context.req.param('id'));
+    return live === undefined ? context.json(nobody, 404) : context.json(endpointEntry(live, now()));
+  });
   app.post('/endpoints/:id/order', async (context) => {
-    const live = plane.fleet.endpoints.find((candidate) => candidate.endpoint.id === context.req.param('id'));
-    if (live === undefined) return context.json({ problems: [`no endpoint ${context.req.param('id')}`] }, 404);
+    const live = endpointNamed(plane, context.req.param('id'));
+    if (live === undefined) return context.json(nobody, 404);
     const parsed = parseOperatorOrder(await bodyOf(context.req));
     if ('problems' in parsed) return context.json(parsed, 400);
     plane.fleet.setOrder(live, parsed.order);
+    return context.json(endpointEntry(live, now()));
+  });
+  app.post('/endpoints/:id/weight', async (context) => {
+    const live = endpointNamed(plane, context.req.param('id'));
+    if (live === undefined) return context.json(nobody, 404);
+    const parsed = parseWeight(await bodyOf(context.req));
+    if ('problems' in parsed) return context.json(parsed, 400);
+    operations.setEndpoints(
+      plane.fleet.endpoints.map((one) => (one === live ? { ...one.endpoint, weight: parsed.weight } : one.endpoint)),
+    );
     return context.json(endpointEntry(live, now()));
   });
 
@@ -81,7 +102,48 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
     plane.fleet.setPolicy(parsed.policy, parsed.seed, now());
     return context.json({ policy: plane.fleet.policy });
   });
+
+  app.get('/config', (context) => {
+    const { policy, endpoints } = plane.fleet;
+    const present = { policy, endpoints: endpoints.map((live) => live.endpoint) };
+    return context.json(JSON.parse(JSON.stringify(configDump(plane.config, present))));
+  });
+  app.post('/drain', async (context) => {
+    const parsed = parseDraining(await bodyOf(context.req));
+    if ('problems' in parsed) return context.json(parsed, 400);
+    plane.draining = parsed.draining;
+    return context.json({ draining: plane.draining, in_flight: plane.inFlight });
+  });
+
+  const stories = plane.telling?.stories;
+  app.get('/why', (context) => {
+    if (stories === undefined) return context.json({ problems: [notExplained] }, 404);
+    const latest = stories.latest(latestMax).map(({ id, time, method, path, status, way, because }) => {
+      return { id, time, method, path, status, way, because };
+    });
+    return context.json({ kept: stories.size, latest });
+  });
+  app.get('/why/:id', (context) => {
+    const id = context.req.param('id');
+    const story = stories?.of(id);
+    if (story === undefined) {
+      const reason =
+        stories === undefined ? notExplained : `no story of ${id} is kept: not drawn, not asked for, or too old`;
+      return context.json({ problems: [reason] }, 404);
+    }
+    const asText = context.req.header('accept')?.startsWith('text/plain') === true;
+    return asText ? context.text(storyText(story)) : context.json(story);
+  });
   return app;
+}
+
+/** In `GET /why`. */
+const latestMax = 100;
+const nobody = { problems: ['there is no endpoint of that name; GET /endpoints lists them'] };
+const notExplained = 'this gateway keeps no stories: `explain: {}` in its configuration';
+
+function endpointNamed(plane: DataPlane, id: string): LiveEndpoint | undefined {
+  return plane.fleet.endpoints.find((live) => live.endpoint.id === id);
 }
 
 function notReady(plane: DataPlane): string | undefined {
@@ -109,6 +171,9 @@ function endpointEntry(live: LiveEndpoint, now: Instant) {
     healthy: live.healthy,
     passes_checks: live.passes,
     ejected: live.ejected,
+    breaker_open: live.tripped,
+    order: live.order ?? null,
+    excluded_by: live.excludedBy ?? null,
     requests: live.requests,
     in_flight: live.inFlight,
     in_flight_seconds: live.inFlightSeconds(now),

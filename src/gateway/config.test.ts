@@ -36,7 +36,7 @@ test('a whole configuration is read', () => {
   assert.equal(config.connectTimeout, ms(250));
   assert.deepEqual(config.health, { path: '/healthz', interval: seconds(1), timeout: ms(500), fall: 3, rise: 2 });
   assert.deepEqual(config.endpoints, [{ id: 'api-1', host: '127.0.0.1', port: 9001, weight: 1, zone: undefined }]);
-  assert.equal(config.accessLog, undefined);
+  assert.equal(config.observe.accessLog, undefined);
   assert.equal(config.limits.requestsMax, 5);
   assert.equal(config.limits.idleTimeout, seconds(60));
 });
@@ -76,7 +76,7 @@ test('every mistake is named, with its place, what was found and what would be r
     `gateway.json:3:3: policy: found "fastest", expected one of ${balancerNames.join(', ')}`,
     'gateway.json:4:3: retrys: unknown key; the keys here are listen, upstream, admin, engine, policy, seed, timeout_ns, ' +
       'connect_timeout_ns, retries, health, outlier, panic_below, deadline, hash_on, slow_start, subset, zone, breaker, ' +
-      'ceilings, concurrency, queue, hedge, retry_budget, chain, unsafe, endpoints, access_log, limits',
+      'ceilings, concurrency, queue, hedge, retry_budget, chain, unsafe, endpoints, request_id, explain, tracing, otlp, access_log, limits',
     'gateway.json:5:3: timeout_ns: found "15s", expected a whole number of nanoseconds, 1000000 or more',
     'gateway.json:6:15: health.path: found "healthz", expected a path that begins with /',
     'gateway.json:6:61: health.timeout_ns: found 0, expected a whole number of nanoseconds, 1000000 or more',

@@ -21,7 +21,6 @@ import {
   upstreamOf,
   upstreamShape,
 } from './listener-config.ts';
-import type { OperatorOrder } from './live-endpoint.ts';
 import {
   accessLogShape,
   explainShape,
@@ -229,15 +228,6 @@ export function parseEndpointList(
   };
 }
 
-/** Reads what is ordered for one endpoint: `{ "order": "drain" }`; null withdraws it. */
-export function parseOperatorOrder(
-  value: unknown,
-): { order: OperatorOrder | undefined } | { problems: readonly string[] } {
-  const parsed = operatorOrderShape.safeParse(value);
-  if (parsed.success) return { order: parsed.data.order ?? undefined };
-  return { problems: ['expected { "order": "drain" }, "up", "down" or null'] };
-}
-
 /** Reads what the policy endpoint of the admin API is given: `{ "policy": "least-request", "seed": 1 }`. */
 export function parsePolicyChoice(
   value: unknown,
@@ -289,7 +279,6 @@ const endpoints = z.array(endpointShape, { error: 'expected a list of endpoints'
 });
 
 const endpointListShape = z.strictObject({ endpoints }, { error: 'expected an object with `endpoints`' });
-const operatorOrderShape = z.strictObject({ order: z.enum(['drain', 'up', 'down']).nullable() });
 const policyChoiceShape = z.strictObject(
   { policy, seed: whole(0, Number.MAX_SAFE_INTEGER).optional() },
   { error: 'expected an object with `policy`' },

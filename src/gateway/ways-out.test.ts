@@ -384,7 +384,7 @@ test('the access log has one line for each way out', async () => {
       endpoint: 'api-1',
       attempts: 1,
     });
-    assert.partialDeepStrictEqual(lines[1], { status: 400, way: 'bad-request', flag: 'DPE', endpoint: null });
+    assert.partialDeepStrictEqual(lines[1], { status: 400, way: 'bad-request', response_flags: 'DPE', endpoint: null });
     assert.ok((lines[0]?.duration_ns ?? 0) >= (lines[0]?.first_byte_ns ?? Infinity));
   } finally {
     await rm(folder, { recursive: true });

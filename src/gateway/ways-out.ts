@@ -14,15 +14,37 @@ export interface WayOut {
   readonly flag: string;
   /** Whose doing it was. */
   readonly side: 'client' | 'gateway' | 'upstream' | 'nobody';
+  /** What Envoy calls it in %RESPONSE_CODE_DETAILS%, or would. */
+  readonly details: string;
   /** The body of the answer, for whoever reads it in a terminal. */
   readonly words: string;
 }
+
+const detailsOf: Readonly<Record<string, string>> = {
+  answered: 'via_upstream',
+  tunnelled: 'via_upstream',
+  'bad-request': 'http1.codec_error',
+  'slow-request': 'request_header_timeout',
+  'not-supported': 'upgrade_failed',
+  'client-gone': 'downstream_remote_disconnect',
+  'slow-client': 'stream_idle_timeout',
+  overflow: 'overload',
+  'waited-too-long': 'overload',
+  'no-healthy-endpoint': 'no_healthy_upstream',
+  'connect-failed': 'upstream_reset_before_response_started{connection_failure}',
+  'upstream-closed': 'upstream_reset_before_response_started{connection_termination}',
+  'bad-answer': 'upstream_reset_before_response_started{protocol_error}',
+  'timed-out': 'upstream_response_timeout',
+  'cut-off': 'upstream_reset_after_response_started{connection_termination}',
+  'cut-off-late': 'response_timeout',
+};
 
 const way = (name: string, status: number | undefined, flag: string, side: WayOut['side'], words: string): WayOut => ({
   name,
   status,
   flag,
   side,
+  details: detailsOf[name] ?? name,
   words,
 });
 
