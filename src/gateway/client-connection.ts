@@ -22,7 +22,7 @@
 
 import { after, type Instant, seconds } from '../base.ts';
 import type { Socket, SocketHandler } from '../net.ts';
-import { reasonOf, type RequestHead } from '../wire.ts';
+import { type ConnectionEnds, reasonOf, type RequestHead } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import { writeConnection, writeStatusLine } from './heads.ts';
@@ -57,6 +57,8 @@ export class ClientConnection implements SocketHandler {
   #headBeganAt: Instant | undefined;
   #lingered = 0;
   #address: string | undefined;
+  /** What a preamble said of them. */
+  readonly #ends: ConnectionEnds | undefined;
   /** The body is not read on until `release`. */
   held = false;
   /** It came over TLS. */
@@ -64,10 +66,11 @@ export class ClientConnection implements SocketHandler {
   /** It is a stream of HTTP/2. */
   readonly isStream: boolean;
 
-  constructor(plane: DataPlane, socket: Socket, now: Instant, address?: string, secure = false, isStream = false) {
+  constructor(plane: DataPlane, socket: Socket, now: Instant, ends?: ConnectionEnds, secure = false, isStream = false) {
     this.#plane = plane;
     this.socket = socket;
-    this.#address = address;
+    this.#ends = ends;
+    this.#address = ends?.source.address;
     this.secure = secure;
     this.isStream = isStream;
     this.#now = now;
@@ -86,6 +89,11 @@ export class ClientConnection implements SocketHandler {
 
   get address(): string {
     return (this.#address ??= this.socket.remoteAddress);
+  }
+
+  /** Who is connected to whom, for an endpoint that wants to be told. */
+  get ends(): ConnectionEnds {
+    return this.#ends ?? this.#plane.endsOf(this.socket);
   }
 
   // ── what the client sends ─────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@
 import { type Dice, dice, type Instant } from '../base.ts';
 import type { Engine, Socket, Target, TlsTarget } from '../net.ts';
 import { type Endpoint, Hedge, RetryBudget } from '../policy.ts';
-import { defaultLimits, type Limits } from '../wire.ts';
+import { addressBytes, type ConnectionEnds, defaultLimits, encodePreamble, type Limits } from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
 import { type Admission, admissionOf } from './admission.ts';
 import { ClientConnection } from './client-connection.ts';
@@ -112,9 +112,9 @@ export class DataPlane {
     this.fallbackHost = config.listen[0]?.host ?? '';
   }
 
-  /** `address`: the client's, where it is not the socket's. */
-  accept(socket: Socket, address?: string): ClientConnection {
-    const client = new ClientConnection(this, socket, this.engine.now(), address, socket.tls !== undefined);
+  /** `ends`: the client's and ours, where they are not the socket's. */
+  accept(socket: Socket, ends?: ConnectionEnds): ClientConnection {
+    const client = new ClientConnection(this, socket, this.engine.now(), ends, socket.tls !== undefined);
     this.clients.add(client);
     if (this.clients.size > this.config.limits.connectionsMax) {
       this.refusedConnections += 1;
@@ -124,11 +124,25 @@ export class DataPlane {
   }
 
   /** A stream of HTTP/2 is a client with one request. */
-  acceptStream(socket: Socket, secure: boolean): ClientConnection {
-    const client = new ClientConnection(this, socket, this.engine.now(), socket.remoteAddress, secure, true);
+  acceptStream(socket: Socket, ends: ConnectionEnds, secure: boolean): ClientConnection {
+    const client = new ClientConnection(this, socket, this.engine.now(), ends, secure, true);
     this.clients.add(client);
     this.streams += 1;
     return client;
+  }
+
+  /** Who is connected to whom. Our own address may be of no interface in particular. */
+  endsOf(socket: Socket): ConnectionEnds {
+    const address = socket.remoteAddress;
+    const ours =
+      addressBytes(this.fallbackHost) === undefined ? (address.includes(':') ? '::' : '0.0.0.0') : this.fallbackHost;
+    return { source: { address, port: socket.remotePort }, destination: { address: ours, port: socket.localPort } };
+  }
+
+  /** What a connection to an endpoint begins with, on behalf of a client or of ourselves; undefined: nothing. */
+  preambleFor(client: ClientConnection | undefined): Uint8Array | undefined {
+    const version = this.config.upstream.proxyProtocol;
+    return version === undefined ? undefined : encodePreamble(version, client?.ends);
   }
 
   guestLeft(guest: Guest): void {

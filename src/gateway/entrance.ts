@@ -13,7 +13,7 @@
 import type { BlockList } from 'node:net';
 import { after, type Instant } from '../base.ts';
 import type { Engine, Listener, NetError, ServerTls, Socket, SocketHandler } from '../net.ts';
-import { readPreamble } from '../wire.ts';
+import { type ConnectionEnds, readPreamble } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import { Http2Connection } from './http2-connection.ts';
 import { type ListenerConfig, networksOf } from './listener-config.ts';
@@ -108,7 +108,7 @@ class Arrival implements SocketHandler {
   readonly #socket: Socket;
   #inCharge: SocketHandler = nobody;
   #inside = false;
-  #address: string | undefined;
+  #ends: ConnectionEnds | undefined;
   /** Counted under this address. */
   #countedAt: string | undefined;
 
@@ -124,13 +124,13 @@ class Arrival implements SocketHandler {
     if (trusted === undefined || config.proxyProtocol === undefined) return this.#known(nothing, tls !== undefined);
     if (!isTrusted(trusted, this.#socket.remoteAddress)) return this.#refuse();
     const until = after(this.#plane.engine.now(), config.proxyProtocol.timeout);
-    this.#inCharge = new Introduction(this.#plane, this.#socket, until, (address, rest) => {
-      this.#address = address;
-      if (address === undefined && rest === undefined) return this.#refuse();
+    this.#inCharge = new Introduction(this.#plane, this.#socket, until, (ends, rest) => {
+      this.#ends = ends;
+      if (ends === undefined && rest === undefined) return this.#refuse();
       if (tls === undefined) return this.#known(rest ?? nothing, false);
       if (!this.#mayEnter()) return this.#refuse();
       this.#inCharge = this.#plane.engine.secure(this.#socket, rest ?? nothing, tls, (inner) => {
-        const within = new Chooser(this.#plane, inner, this.#address);
+        const within = new Chooser(this.#plane, inner, this.#ends ?? this.#plane.endsOf(this.#socket));
         return within.chosen(inner.tls?.alpn === 'h2', nothing);
       });
       return undefined;
@@ -140,7 +140,7 @@ class Arrival implements SocketHandler {
   /** It is known who is there: what do they speak? */
   #known(first: Uint8Array, secure: boolean): void {
     if (!this.#mayEnter()) return this.#refuse();
-    const chooser = new Chooser(this.#plane, this.#socket, this.#address);
+    const chooser = new Chooser(this.#plane, this.#socket, this.#ends);
     if (secure) this.#inCharge = chooser.chosen(this.#socket.tls?.alpn === 'h2', nothing);
     else if (this.#entrance.config.http2) {
       this.#inCharge = chooser;
@@ -150,7 +150,7 @@ class Arrival implements SocketHandler {
 
   #mayEnter(): boolean {
     if (this.#plane.config.limits.connectionsPerAddressMax === undefined) return true;
-    const address = this.#address ?? this.#socket.remoteAddress;
+    const address = this.#ends?.source.address ?? this.#socket.remoteAddress;
     if (!this.#plane.crowd.enter(address)) return false;
     this.#countedAt = address;
     return true;
@@ -187,15 +187,15 @@ class Introduction implements SocketHandler {
   readonly #plane: DataPlane;
   readonly #socket: Socket;
   readonly #timeout: Timeout;
-  /** Both undefined: no preamble. The address alone undefined: the socket's own. */
-  readonly #done: (address: string | undefined, rest: Uint8Array | undefined) => void;
+  /** Both undefined: no preamble. The ends alone undefined: the socket's own. */
+  readonly #done: (ends: ConnectionEnds | undefined, rest: Uint8Array | undefined) => void;
   #heard: Uint8Array = nothing;
 
   constructor(
     plane: DataPlane,
     socket: Socket,
     until: Instant,
-    done: (address: string | undefined, rest: Uint8Array | undefined) => void,
+    done: (ends: ConnectionEnds | undefined, rest: Uint8Array | undefined) => void,
   ) {
     this.#plane = plane;
     this.#socket = socket;
@@ -214,7 +214,7 @@ class Introduction implements SocketHandler {
     if (read.kind === 'incomplete') return;
     this.#over();
     if (read.kind === 'bad') this.#done(undefined, undefined);
-    else this.#done(read.ends?.source.address, joined.subarray(read.length));
+    else this.#done(read.ends, joined.subarray(read.length));
   }
 
   onClose(): void {
@@ -242,21 +242,21 @@ class Introduction implements SocketHandler {
 class Chooser implements SocketHandler {
   readonly #plane: DataPlane;
   readonly #socket: Socket;
-  readonly #address: string | undefined;
+  readonly #ends: ConnectionEnds | undefined;
   #heard: Uint8Array = nothing;
   #chosen: SocketHandler | undefined;
   readonly #timeout: Timeout;
 
-  constructor(plane: DataPlane, socket: Socket, address: string | undefined) {
+  constructor(plane: DataPlane, socket: Socket, ends: ConnectionEnds | undefined) {
     this.#plane = plane;
     this.#socket = socket;
-    this.#address = address;
+    this.#ends = ends;
     this.#timeout = new Timeout(() => socket.destroy());
   }
 
   chosen(http2: boolean, first: Uint8Array): SocketHandler {
-    if (http2) return new Http2Connection(this.#plane, this.#socket, first, this.#address).handler;
-    const client = this.#plane.accept(this.#socket, this.#address);
+    if (http2) return new Http2Connection(this.#plane, this.#socket, first, this.#ends).handler;
+    const client = this.#plane.accept(this.#socket, this.#ends);
     if (first.length > 0) client.onData(this.#socket, first, this.#plane.engine.now());
     return client;
   }

@@ -101,6 +101,7 @@ class Watch {
 
 /** One question: connect, GET, read the status. Anything but a 2xx or 3xx in time is a failure. */
 class Probe implements SocketHandler {
+  readonly #plane: DataPlane;
   readonly #socket: Socket;
   readonly #reader: ResponseReader;
   readonly #request: Uint8Array;
@@ -115,6 +116,7 @@ class Probe implements SocketHandler {
     tell: (passed: boolean, now: Instant) => void,
   ) {
     const { host, port } = live.endpoint;
+    this.#plane = plane;
     this.#tell = tell;
     this.#request = encodeRequest({
       method: 'GET',
@@ -142,6 +144,8 @@ class Probe implements SocketHandler {
 
   onOpen(socket: Socket): void {
     this.#reader.expect('GET');
+    const preamble = this.#plane.preambleFor(undefined);
+    if (preamble !== undefined) socket.write(preamble);
     socket.write(this.#request);
   }
 

@@ -23,6 +23,7 @@
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { after, type Instant, seconds } from '../base.ts';
 import { type Socket, type SocketHandler, streamOf } from '../net.ts';
+import type { ConnectionEnds } from '../wire.ts';
 import type { DataPlane } from './data-plane.ts';
 import { Http2Stream } from './http2-stream.ts';
 import { Timeout } from './timeouts.ts';
@@ -37,15 +38,15 @@ export class Http2Connection {
   readonly handler: SocketHandler;
   readonly #plane: DataPlane;
   readonly #session: ServerHttp2Session;
-  readonly #address: string;
+  readonly #ends: ConnectionEnds;
   readonly #secure: boolean;
   #streams = 0;
   readonly #timeout: Timeout;
   #leaving = false;
 
-  constructor(plane: DataPlane, socket: Socket, first: Uint8Array, address: string | undefined) {
+  constructor(plane: DataPlane, socket: Socket, first: Uint8Array, ends: ConnectionEnds | undefined) {
     this.#plane = plane;
-    this.#address = address ?? socket.remoteAddress;
+    this.#ends = ends ?? plane.endsOf(socket);
     this.#secure = socket.tls !== undefined;
     this.#timeout = new Timeout(() => this.#tooQuiet());
     const { stream, handler } = streamOf(socket, first);
@@ -72,7 +73,7 @@ export class Http2Connection {
     this.#streams += 1;
     this.#plane.timeouts.cancel(this.#timeout);
     stream.once('close', () => this.#streamClosed());
-    new Http2Stream(this.#plane, stream, this.#address, this.#secure).begin(raw, endOfRequest);
+    new Http2Stream(this.#plane, stream, this.#ends, this.#secure).begin(raw, endOfRequest);
     this.#plane.flush();
   }
 

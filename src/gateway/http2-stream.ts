@@ -15,6 +15,7 @@ import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'nod
 import type { Instant } from '../base.ts';
 import type { Socket, SocketHandler } from '../net.ts';
 import {
+  type ConnectionEnds,
   type Fields,
   isTarget,
   isText,
@@ -27,9 +28,7 @@ import type { DataPlane } from './data-plane.ts';
 
 export class Http2Stream implements Socket {
   context: unknown = undefined;
-  readonly localPort = 0;
-  readonly remotePort = 0;
-  readonly remoteAddress: string;
+  readonly #ends: ConnectionEnds;
   readonly tls = undefined;
   readonly #plane: DataPlane;
   readonly #stream: ServerHttp2Stream;
@@ -49,11 +48,11 @@ export class Http2Stream implements Socket {
   #tunnel = false;
   #closed = false;
 
-  constructor(plane: DataPlane, stream: ServerHttp2Stream, address: string, secure: boolean) {
+  constructor(plane: DataPlane, stream: ServerHttp2Stream, ends: ConnectionEnds, secure: boolean) {
     this.#plane = plane;
     this.#stream = stream;
     this.#secure = secure;
-    this.remoteAddress = address;
+    this.#ends = ends;
     this.#reader = responseReader(
       {
         onInformation: (head) => this.#inform(head),
@@ -86,9 +85,21 @@ export class Http2Stream implements Socket {
     stream.on('data', (bytes: Buffer) => this.#received(bytes));
     stream.on('end', () => this.#requestEnded());
     stream.on('drain', () => this.#drained());
-    const handler = this.#plane.acceptStream(this, this.#secure);
+    const handler = this.#plane.acceptStream(this, this.#ends, this.#secure);
     this.#handler = handler;
     handler.onData(this, Buffer.from(asked.head, 'latin1'), this.#now);
+  }
+
+  get localPort(): number {
+    return this.#ends.destination.port;
+  }
+
+  get remotePort(): number {
+    return this.#ends.source.port;
+  }
+
+  get remoteAddress(): string {
+    return this.#ends.source.address;
   }
 
   get #now(): Instant {

@@ -8,11 +8,13 @@
 
 import type { Instant } from '../base.ts';
 import type { ResponseHead } from '../wire.ts';
+import type { ClientConnection } from './client-connection.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
 import type { Carried, UpstreamConnection } from './upstream-connection.ts';
 
 /** What the exchange does for its second attempt. */
 export interface Hedged {
+  readonly client: ClientConnection;
   /** Sends the whole request. */
   sendAgain(connection: UpstreamConnection, now: Instant): void;
   /** The second begins to answer first: from here on it is the exchange's own. */
@@ -33,6 +35,10 @@ export class SecondAttempt implements Carried {
     this.#exchange = exchange;
     this.endpoint = endpoint;
     this.startedAt = now;
+  }
+
+  get client(): ClientConnection {
+    return this.#exchange.client;
   }
 
   connected(connection: UpstreamConnection, now: Instant): void {

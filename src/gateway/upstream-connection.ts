@@ -14,6 +14,7 @@
 import { after, type Duration, type Instant, ns } from '../base.ts';
 import type { NetError, Socket, SocketHandler } from '../net.ts';
 import { type Fields, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
+import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { EndpointErrorKind, LiveEndpoint } from './live-endpoint.ts';
 import type { Phase } from './request.ts';
@@ -21,6 +22,8 @@ import { Timeout } from './timeouts.ts';
 
 /** What a connection carries: an exchange, or the second attempt of one. */
 export interface Carried {
+  /** For whom. */
+  readonly client: ClientConnection;
   readonly phase: Phase;
   readonly status: number;
   readonly answerComplete: boolean;
@@ -114,7 +117,9 @@ export class UpstreamConnection implements SocketHandler {
     const { endpoint } = this;
     const { limits } = this.#plane.config;
     if (this.#tainted) return this.discard();
-    const worn = now - this.#openedAt > this.#ageMax;
+    // It was announced as one client's.
+    const spoken = this.#plane.config.upstream.proxyProtocol !== undefined;
+    const worn = spoken || now - this.#openedAt > this.#ageMax;
     const unwanted = endpoint.index < 0 || !endpoint.healthy || endpoint.pool.size >= limits.idlePerEndpointMax;
     if (worn || unwanted || this.#socket.queued > 0 || this.#plane.draining) return this.discard();
     if (this.#paused) this.resume();
@@ -151,6 +156,8 @@ export class UpstreamConnection implements SocketHandler {
 
   onOpen(_socket: Socket, now: Instant): void {
     if (this.#exchange === undefined) return this.discard();
+    const preamble = this.#plane.preambleFor(this.#exchange.client);
+    if (preamble !== undefined) this.#socket.write(preamble);
     this.#exchange.connected(this, now);
     this.#plane.flush();
   }

@@ -17,4 +17,6 @@ else {
   await import('./drain.test.ts');
   await import('./tls.test.ts');
   await import('./http2.test.ts');
+  await import('./proxy-protocol.test.ts');
+  await import('./trailers.test.ts');
 }
