@@ -4,6 +4,7 @@
 import { enableCompileCache } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { compareCommand } from './compare-command.ts';
+import type { WhyOptions } from './commands/why.ts';
 import { exit, UsageError } from './exit.ts';
 import { loadCommand } from './load-command.ts';
 import { version } from './version.ts';
@@ -160,6 +161,17 @@ function commands(done: (code: number) => void): Command {
     .action(async (file: string) => {
       const { gateway } = await import('./commands/gateway.ts');
       done(await gateway(file));
+    });
+
+  program
+    .command('why')
+    .description('ask a gateway why a request went where it went, and what became of it')
+    .argument('<request-id>', 'what the answer, or the access log, has as x-request-id')
+    .option('--admin <url>', 'the gateway’s admin API', 'http://127.0.0.1:9090')
+    .option('--json', 'the story as JSON')
+    .action(async (id: string, options: WhyOptions) => {
+      const { why } = await import('./commands/why.ts');
+      done(await why(id, options));
     });
 
   // exitOverride is inherited only by commands made before it; say it for each.

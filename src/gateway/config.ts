@@ -202,12 +202,12 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
   const value: unknown = document.toJS();
   const parsed = configShape.safeParse(value);
   const config = parsed.success ? configOf(parsed.data) : undefined;
-  const found =
+  const mistakes =
     config === undefined
       ? (parsed.error?.issues ?? []).flatMap((issue) => problemsOf(issue, value))
       : safetyProblems(config);
-  if (config !== undefined && found.length === 0) return { ok: true, config };
-  const problems = found
+  if (config !== undefined && mistakes.length === 0) return { ok: true, config };
+  const problems = mistakes
     .map(({ path, message }) => ({ offset: offsetOf(document, path), path: path.join('.'), message }))
     .toSorted((one, other) => one.offset - other.offset)
     .map(({ offset, path, message }) => ({ where: whereAt(offset), path, message }));

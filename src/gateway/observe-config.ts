@@ -64,8 +64,8 @@ const accessLog = z.unknown().transform((raw, context): AccessLogConfig | undefi
   const parsed = accessLogShape.safeParse(raw);
   if (parsed.success) return { path: parsed.data.path, format: parsed.data.format ?? 'json' };
   for (const issue of parsed.error.issues) {
-    const whole = issue.path.length === 0 && issue.code !== 'unrecognized_keys';
-    context.addIssue({ ...issue, code: 'custom', message: whole ? pathOrNull : issue.message });
+    const ofAll = issue.path.length === 0 && issue.code !== 'unrecognized_keys';
+    context.addIssue({ ...issue, code: 'custom', message: ofAll ? pathOrNull : issue.message });
   }
   return z.NEVER;
 });
