@@ -69,7 +69,7 @@ function jsonLine(exchange: Exchange, way: WayOut, time: string, now: Instant): 
     trace_id: exchange.identity?.traceId === '' ? undefined : exchange.identity?.traceId,
     method: exchange.method,
     path: exchange.path,
-    host: exchange.authority ?? null,
+    authority: exchange.authority ?? null,
     client: exchange.client.address,
     status: exchange.status,
     way: way.name,
