@@ -3,6 +3,7 @@
 import { accessLines } from './parse/access-line.ts';
 import { albAccess } from './parse/alb-access.ts';
 import { applicationLog } from './parse/application-log.ts';
+import { goroutineProfile } from './parse/application/goroutine-profile.ts';
 import { drawnTable } from './parse/application/drawn-table.ts';
 import { garbageLog } from './parse/application/garbage-log.ts';
 import { mysqlSlowLog } from './parse/application/mysql-slow-log.ts';
@@ -25,6 +26,8 @@ import { jsonLines } from './parse/json-lines.ts';
 import { cgroup } from './parse/kernel/cgroup.ts';
 import { conntrack } from './parse/kernel/conntrack.ts';
 import { curlTimes } from './parse/kernel/curl-times.ts';
+import { deviceTables } from './parse/kernel/device-tables.ts';
+import { vmstat } from './parse/kernel/vmstat.ts';
 import { kernelLog } from './parse/kernel/kernel-log.ts';
 import { procNet } from './parse/kernel/proc-net.ts';
 import { procStat } from './parse/kernel/proc-stat.ts';
@@ -36,7 +39,12 @@ import { sysctl } from './parse/kernel/sysctl.ts';
 import { kubectlTables } from './parse/kubectl-tables.ts';
 import { kubectlEvents } from './parse/kubernetes-events.ts';
 import { kubernetes } from './parse/kubernetes.ts';
+import { har } from './parse/har.ts';
+import { kubectlDescribe } from './parse/kubectl-describe.ts';
 import { ab } from './parse/load/ab.ts';
+import { artillery } from './parse/load/artillery.ts';
+import { gatling } from './parse/load/gatling.ts';
+import { jmeterXml } from './parse/load/jmeter-xml.ts';
 import { h2load } from './parse/load/h2load.ts';
 import { hgrm, hlog } from './parse/load/hdr-files.ts';
 import { heyCsv } from './parse/load/hey-csv.ts';
@@ -102,6 +110,7 @@ export const formats: readonly Format[] = [
   kubernetes,
   kubectlEvents,
   kubectlTables,
+  kubectlDescribe,
   // Load generators
   k6Options,
   loadCommand,
@@ -121,6 +130,9 @@ export const formats: readonly Format[] = [
   hlog,
   jsonResults,
   jmeter,
+  jmeterXml,
+  gatling,
+  artillery,
   locust,
   // Kernel and machine
   socketCounts,
@@ -133,6 +145,8 @@ export const formats: readonly Format[] = [
   procStat,
   resolvConf,
   processTables,
+  vmstat,
+  deviceTables,
   curlTimes,
   // Application servers
   gunicorn,
@@ -147,6 +161,7 @@ export const formats: readonly Format[] = [
   workerStatistics,
   drawnTable,
   threadDump,
+  goroutineProfile,
   garbageLog,
   mysqlSlowLog,
   programSource,
@@ -154,6 +169,7 @@ export const formats: readonly Format[] = [
   otlpTraces,
   jaegerTraces,
   zipkinTraces,
+  har,
   // What has no format of its own
   accessLines,
   jsonAccess,

@@ -83,6 +83,7 @@ function applicationLogReader(sink: Sink): LineReader {
         line: number,
       });
       readLimit(parts.text, number);
+      readLag(parts);
       const numbers = bracketed.exec(parts.text);
       if (numbers !== null && parts.atMs !== undefined) state(parts.text, numbers[1] ?? '', parts.atMs);
       return true;
@@ -101,6 +102,18 @@ function applicationLogReader(sink: Sink): LineReader {
     limits.add(scope);
     const seconds = Number(found[2]) * (found[3] === 'ms' ? 1e-3 : 1);
     sink.setting({ program: 'application', scope, key: 'pool.acquire-timeout', value: seconds, line });
+  }
+
+  /** `event loop delay: p50=1.2ms p99=842ms`: of several the longest. */
+  function readLag({ text, atMs }: Parts): void {
+    if (atMs === undefined || !/event[ -]?loop.{0,40}(?:delay|lag|block)/i.test(text)) return;
+    const times = [...text.matchAll(/([\d.]+) ?(ms|s)\b/g)].map(
+      ([, number, unit]) => Number(number) * (unit === 'ms' ? 1e-3 : 1),
+    );
+    if (times.length === 0) return;
+    const one = series.get('lag') ?? { name: 'event_loop_lag_seconds', labels: {}, points: [] };
+    one.points.push({ atMs, value: Math.max(...times) });
+    series.set('lag', one);
   }
 
   function state(text: string, pairs: string, atMs: number): void {

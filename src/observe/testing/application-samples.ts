@@ -95,10 +95,39 @@ ${[1, 2, 3, 4, 5]
    java.lang.Thread.State: WAITING (parking)
 	at jdk.internal.misc.Unsafe.park(java.base@21.0.2/Native Method)
 `,
+  'goroutine profile': `goroutine profile: total 812
+800 @ 0x43e0c5 0x44f2b2 0x6a1b2c
+#	0x6a1b2b	database/sql.(*DB).conn+0x12b	/usr/local/go/src/database/sql/sql.go:1369
+#	0x7b0000	main.(*Store).Find+0x40	/app/store.go:40
+
+12 @ 0x43e0c5
+#	0x43e0c5	net/http.(*conn).serve+0x1	/usr/local/go/src/net/http/server.go:1
+`,
+  'kubectl describe': `Name:             web-0
+Namespace:        shop
+Containers:
+  web:
+    Restart Count:  3
+    Limits:
+      cpu:     200m
+    Requests:
+      cpu:        100m
+    Readiness:    http-get http://:8000/healthz delay=0s timeout=1s period=5s #success=1 #failure=3
+Events:
+  Type     Reason     Age                From      Message
+  ----     ------     ----               ----      -------
+  Warning  Unhealthy  2m (x12 over 10m)  kubelet   Readiness probe failed: context deadline exceeded
+  Normal   Killing    60s                kubelet   Stopping container web
+`,
+  HAR: `{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[
+{"startedDateTime":"2026-04-02T07:00:00.000Z","time":5020.5,"request":{"method":"GET","url":"https://shop.example/cart?x=1"},"response":{"status":200},"timings":{"blocked":1,"dns":5000.5,"connect":3,"send":0,"wait":14,"receive":1},"serverIPAddress":"10.0.0.1"},
+{"startedDateTime":"2026-04-02T07:00:01.000Z","time":20,"request":{"method":"GET","url":"https://shop.example/cart"},"response":{"status":503},"timings":{"blocked":1,"dns":-1,"connect":-1,"send":0,"wait":14,"receive":1}}]}}
+`,
   'garbage collector log': `[2026-04-02T07:00:00.120+0000][info][gc] Using G1
 [2026-04-02T07:00:01.120+0000][info][gc] GC(12) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 3.512ms
 [2026-04-02T07:00:02.120+0000][info][gc] GC(13) Pause Full (System.gc()) 24M->4M(256M) 351.200ms
 2026-04-02T07:00:03.120+0000: 12.3: [GC (Allocation Failure) 24K->4K(256K), 0.0054 secs]
+[31:0x5581]     9203 ms: Mark-Compact 200.1 (230.0) -> 150.0 (231.0) MB, 812.2 / 0.0 ms  (average mu = 0.39) allocation failure
 `,
   'program source': `const pool = new Pool({ max: 10, connectionTimeoutMillis: 2000 });
 app.listen(8080);

@@ -1,6 +1,16 @@
 // Small examples of what a kernel and the tools around it print, in our own words.
 
 export const kernelSamples: Readonly<Record<string, string>> = {
+  vmstat: `procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 9  0      0 123456  20000 300000    0    0     1     2  100  200 71 20  2  0  7
+11  1      0 123456  20000 300000    0    0     1     2  100  200 70 20  2  0  8
+`,
+  'devices by the second': `Linux 6.1.0 (web-1) 	04/02/2026 	_x86_64_	(4 CPU)
+
+07:00:01        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil
+07:00:11         eth0  81000.00  90000.00    100.00    200.00      0.00      0.00      0.00     99.00
+`,
   'counts of sockets': `Total: 6211
 TCP:   6002 (estab 310, closed 2824, orphaned 4, timewait 2821)
 

@@ -1,6 +1,36 @@
 // Small examples of what load generators print, in our own words.
 
 export const loadSamples: Readonly<Record<string, string>> = {
+  'JMeter results (XML)': `<?xml version="1.0" encoding="UTF-8"?>
+<testResults version="1.2">
+<httpSample t="1420" lt="1410" ct="1003" ts="1775113200000" s="true" lb="GET /" rc="200" rm="OK" tn="Users 1-1" na="50"/>
+<httpSample t="20" lt="0" ct="0" ts="1775113200100" s="false" lb="GET /" rc="Non HTTP response code: java.net.BindException" rm="Cannot assign requested address" tn="Users 1-2" na="50"/>
+</testResults>
+`,
+  'Gatling result': `================================================================================
+---- Global Information --------------------------------------------------------
+> request count                                      10000 (OK=9000   KO=1000  )
+> min response time                                      5 (OK=5      KO=1000  )
+> max response time                                  60002 (OK=30000  KO=60002 )
+> mean response time                                  1200 (OK=800    KO=5000  )
+> response time 99th percentile                      30000 (OK=29000  KO=60000 )
+> mean requests/sec                                  166.6 (OK=150    KO=16.6  )
+---- Errors --------------------------------------------------------------------
+> j.n.BindException: Cannot assign requested address                 1000 (100.0%)
+================================================================================
+`,
+  'Artillery result': `--------------------------------
+Summary report @ 07:00:00(+0000)
+--------------------------------
+errors.EADDRNOTAVAIL: .......................................................... 120
+http.codes.200: ................................................................ 9000
+http.request_rate: ............................................................. 100/sec
+http.requests: ................................................................. 9120
+http.response_time:
+  min: ......................................................................... 5
+  p99: ......................................................................... 5010
+vusers.created: ................................................................ 9120
+`,
   'k6 options': `{"noConnectionReuse": true, "scenarios": {
   "steady": {"executor": "constant-arrival-rate", "rate": 600, "timeUnit": "1m", "duration": "30s", "preAllocatedVUs": 5},
   "ramp": {"executor": "ramping-vus", "startVUs": 1, "stages": [{"duration": "30s", "target": 20}, {"duration": "10s", "target": 0}]}

@@ -85,6 +85,7 @@ test('pauses of a collector, and a message for long ones', () => {
     messageLines(dossier),
     expected(`
       07:00:02.120 garbage-collection full
+      - garbage-collection full
     `),
   );
 });
