@@ -89,22 +89,40 @@ export class FlagReader {
     });
   }
 
-  file({ name, text }: GivenFile): readonly SourceRequest[] {
-    const source = readSource(text);
+  file({ name, text }: GivenFile, weights: readonly string[]): readonly SourceRequest[] {
+    const source = readSource(text, this.#weights(weights));
+    const place = (line: number | undefined): string => `${name}${line === undefined ? '' : `:${line}`}`;
     if (source === undefined) {
-      this.wrong(`${name}: expected curl commands, a HAR, targets of vegeta or an access log, and it is none of them`);
+      this.wrong(
+        `${name}: expected curl commands, a HAR, targets of vegeta, an access log or an OpenAPI document, and it is none of them`,
+      );
       return [];
     }
-    if (source.requests.length > 0) {
-      for (const { line, message } of source.problems) {
-        process.stderr.write(`${name}${line === undefined ? '' : `:${line}`}: left out: ${message}\n`);
-      }
-      return source.requests;
+    if (weights.length > 0 && source.format !== 'openapi') {
+      this.wrong(`--weight is of the operations of an OpenAPI document, and ${name} is none`);
     }
-    for (const { line, message } of source.problems)
-      this.wrong(`${name}${line === undefined ? '' : `:${line}`}: ${message}`);
-    if (source.problems.length === 0) this.wrong(`${name}: there is no request in it`);
-    return [];
+    for (const note of source.notes ?? []) process.stderr.write(`${name}: ${note}\n`);
+    const isFatal = source.strict === true || source.requests.length === 0;
+    for (const { line, message } of source.problems) {
+      if (isFatal) this.wrong(`${place(line)}: ${message}`);
+      else process.stderr.write(`${place(line)}: left out: ${message}\n`);
+    }
+    if (source.requests.length === 0 && source.problems.length === 0) this.wrong(`${name}: there is no request in it`);
+    return source.requests;
+  }
+
+  /** `listItems=5`. */
+  #weights(lines: readonly string[]): ReadonlyMap<string, number> {
+    const weights = new Map<string, number>();
+    for (const line of lines) {
+      const [, name, count] = /^(.+)=(\d{1,4})$/.exec(line) ?? [];
+      if (name === undefined || Number(count) > 1000) {
+        this.wrong(
+          `--weight: found "${line}", expected an operation and a whole number up to 1000, such as listItems=5`,
+        );
+      } else weights.set(name.trim(), Number(count));
+    }
+    return weights;
   }
 
   times(requests: readonly SourceRequest[], speed: string, rate: number | undefined): readonly Duration[] {

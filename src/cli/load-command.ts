@@ -18,8 +18,9 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     .option('-b, --body <text>', 'request body')
     .option(
       '--from <file>',
-      'requests from curl commands, a HAR, targets of vegeta or an access log (-: standard input)',
+      'requests from curl commands, a HAR, targets of vegeta, an access log or an OpenAPI document (-: standard input)',
     )
+    .option('--weight <operation=count>', 'OpenAPI: send an operation so many times as often; 0 leaves it out', oneMore)
     .option('--replay', 'play the requests of --from again when they were')
     .option('--speed <factor>', 'play them so many times faster', '1')
     .option('--timeout <time>', 'how long a client waits for an answer', '2s')

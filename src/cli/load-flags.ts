@@ -14,6 +14,7 @@ const loadFlags = z.object({
   method: z.string(),
   body: z.string().optional(),
   from: z.string().optional(),
+  weight: z.array(z.string()).optional(),
   replay: z.boolean().optional(),
   speed: z.string(),
   timeout: z.string(),

@@ -29,6 +29,7 @@ export interface LoadFlags {
   readonly protocol: Protocol;
   readonly streams?: string | undefined;
   readonly objective?: readonly string[] | undefined;
+  readonly weight?: readonly string[] | undefined;
   readonly replay?: boolean | undefined;
   readonly speed: string;
   readonly hold?: string | undefined;
@@ -58,7 +59,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
       `--connections ${connections} is less than --threads ${workers}: each thread needs a connection of its own`,
     );
   }
-  const requests = file === undefined ? [] : reader.file(file);
+  const requests = file === undefined ? [] : reader.file(file, flags.weight ?? []);
   const headers = reader.headers(flags.header ?? []);
   const targets = targetsOf(base, requests, flags, reader);
   const flow = flowOf(base, requests, flags, headers);

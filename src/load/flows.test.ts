@@ -109,6 +109,16 @@ test('a step that names what nobody gave is counted, and the user begins anew af
   assert.equal(ledger?.failed, 2);
 });
 
+test('in a request that somebody already has nothing is a variable', async () => {
+  const { asked, errors } = await walk(
+    { flow: [step('/', { method: 'POST', body: '{"price": "${amount}"}', literal: true })] },
+    () => ok(''),
+    5,
+  );
+  assert.deepEqual(errors, {});
+  assert.match(asked[0]?.text ?? '', /\{"price": "\$\{amount\}"\}$/);
+});
+
 test('what one round found is not known in the next', async () => {
   let rounds = 0;
   const { asked } = await walk(

@@ -8,7 +8,7 @@ import type { LoadTarget } from './contract.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { fromBody, fromHead, needsBody } from './extract.ts';
 import { type HttpVersion, type ReadyRequest, readyRequest } from './request-bytes.ts';
-import { template, type Template } from './template.ts';
+import { literal, template, type Template } from './template.ts';
 
 /** A body from which a variable is to be read is kept up to here; what lies beyond is not searched. */
 const bodyBytesMax = 1024 * 1024;
@@ -23,12 +23,15 @@ export interface LiveStep {
 
 /** Undefined for a flow that is the same each time. */
 export function liveSteps(flow: readonly Step[], cookies: boolean): readonly LiveStep[] | undefined {
-  const steps = flow.map((step): LiveStep => ({
-    step,
-    path: template(step.path),
-    headers: Object.entries(step.headers).map(([name, value]) => [name, template(value)] as const),
-    body: step.body === undefined ? undefined : template(step.body),
-  }));
+  const steps = flow.map((step): LiveStep => {
+    const cut = step.literal === true ? literal : template;
+    return {
+      step,
+      path: cut(step.path),
+      headers: Object.entries(step.headers).map(([name, value]) => [name, cut(value)] as const),
+      body: step.body === undefined ? undefined : cut(step.body),
+    };
+  });
   return cookies || steps.some(isLive) ? steps : undefined;
 }
 

@@ -26,3 +26,6 @@ export function template(text: string): Template {
     },
   };
 }
+
+/** A text that stays as it is, whatever is in it. */
+export const literal = (text: string): Template => ({ variables: [], filledWith: () => text });

@@ -99,6 +99,8 @@ export interface Gateway {
   readonly connectTimeout: Duration;
   readonly retries: number;
   readonly health: HealthCheck | undefined;
+  /** So many of them, each with its own count of what is in flight; absent: one. Imagined time only. */
+  readonly count?: number;
 }
 
 export interface HealthCheck {
@@ -175,6 +177,8 @@ export interface Step {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** `${…}` in it is no variable: it was asked like that. */
+  readonly literal?: true;
   /** After the answer to this step, instead of the demand's own. Closed users only, as what follows. */
   readonly think?: Duration;
   readonly extract?: readonly Extraction[];

@@ -1,4 +1,4 @@
-// Requests that somebody already has: a curl command, a HAR of a browser, a list for vegeta, an access log. Each reader takes a
+// Requests that somebody already has: a curl command, a HAR of a browser, a list for vegeta, an access log, an OpenAPI document. Each reader takes a
 // text and gives steps, or every problem with where it is. Readers decide nothing about load; they say what was asked.
 
 import type { Duration } from '../../base.ts';
@@ -17,9 +17,13 @@ export interface Source {
   readonly format: SourceFormat;
   readonly requests: readonly SourceRequest[];
   readonly problems: readonly SourceProblem[];
+  /** Present: a request that could not be read is not to be left out; nothing is asked until all of them can be. */
+  readonly strict?: true;
+  /** What whoever uses it should know. */
+  readonly notes?: readonly string[];
 }
 
-export type SourceFormat = 'curl' | 'har' | 'vegeta' | 'access-log';
+export type SourceFormat = 'curl' | 'har' | 'vegeta' | 'access-log' | 'openapi';
 
 export interface SourceProblem {
   /** From 1; undefined where a text has no lines worth counting. */
@@ -37,7 +41,7 @@ export function stepOf(
   const kept = headers.filter(
     ([name, value]) => !ours.has(name.toLowerCase()) && !name.startsWith(':') && isOneLine(value),
   );
-  return { method: method.toUpperCase(), path: pathAndQuery, headers: Object.fromEntries(kept), body };
+  return { method: method.toUpperCase(), path: pathAndQuery, headers: Object.fromEntries(kept), body, literal: true };
 }
 
 const ours = new Set([
