@@ -2,7 +2,7 @@
 
 export { type AuditRow, type Result, type Standing, type TheorySummary } from './diagnose/audit.ts';
 export { complaints, type DataCheck } from './diagnose/checks.ts';
-export { type Diagnosis, diagnose, explainTheory, type Verdict } from './diagnose/diagnose.ts';
+export { type Diagnosis, diagnose, type Verdict } from './diagnose/diagnose.ts';
 export { type PlannedExperiment, planExperiments } from './diagnose/plan.ts';
 export type { SeenPhase, SeenRecord } from './diagnose/seen.ts';
 export { type PhaseSummary, type ReplicaSummary } from './diagnose/summary.ts';
@@ -25,3 +25,4 @@ export { together } from './diagnose/dossier/together.ts';
 export type { DossierSlug } from './diagnose/dossier/slugs.ts';
 export { dossierTheories } from './diagnose/dossier/theories.ts';
 export type { DossierTheory } from './diagnose/dossier/theory.ts';
+export { catalogue, catalogueMarkdown, explainTheory, pagesOf, type TheoryPage } from './diagnose/catalogue.ts';

@@ -19,3 +19,4 @@ export { objectiveLines, resultText } from './report/text.ts';
 export { comparisonJunit } from './report/comparison-junit.ts';
 export { comparisonMarkdown } from './report/comparison-markdown.ts';
 export { comparisonText } from './report/comparison-text.ts';
+export { theoryList, theoryPage } from './report/theory-page.ts';

@@ -7,6 +7,7 @@ import { compareCommand } from './compare-command.ts';
 import type { WhyOptions } from './commands/why.ts';
 import { exit, UsageError } from './exit.ts';
 import { loadCommand } from './load-command.ts';
+import { theoryCommands } from './theories-command.ts';
 import { version } from './version.ts';
 
 enableCompileCache();
@@ -82,6 +83,8 @@ function commands(done: (code: number) => void): Command {
     });
 
   compareCommand(program, done);
+
+  theoryCommands(program, done);
 
   program
     .command('what-if')

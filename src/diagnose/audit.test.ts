@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { compare, type Result } from './audit.ts';
 import { theories } from './theories.ts';
 import type { Bearing } from './theory.ts';
-import { explainTheory } from './diagnose.ts';
+import { explainTheory } from './catalogue.ts';
 
 /**
  * A drawing: `[` and `]` bound the prediction, `(` and `)` the observation, `o` its value. A bracket that is not there is a

@@ -65,8 +65,25 @@ export function diagnose(record: SeenRecord): Diagnosis {
   };
 }
 
+/** What a theory of one mechanism looks like from further away. */
+const general: readonly TheorySlug[] = [
+  'slow-replica',
+  'skewed-balancer',
+  'overload',
+  'network',
+  'healthy',
+  'cpu-throttling',
+];
+
 /** What a theory's effect includes: where the first is established, the second is no finding of its own. */
 const includes: Readonly<Partial<Record<Slug, readonly TheorySlug[]>>> = {
+  'worker-pool-exhaustion': [...general, 'eviction-cascade', 'convoy'],
+  'eviction-cascade': [...general, 'convoy', 'fast-fail-blackhole'],
+  'metastable-retry': [...general, 'convoy', 'eviction-cascade'],
+  'fast-fail-blackhole': [...general, 'pick-first'],
+  'cold-start': [...general, 'convoy'],
+  'zone-imbalance': [...general, 'convoy', 'pick-first'],
+  'connection-pinning': [...general, 'convoy', 'pick-first', 'cold-start'],
   convoy: ['overload', 'cpu-throttling', 'slow-replica', 'skewed-balancer', 'healthy'],
   'pick-first': ['skewed-balancer', 'overload', 'slow-replica', 'convoy', 'healthy', 'network'],
   'slow-replica': ['healthy', 'skewed-balancer'],
@@ -82,6 +99,13 @@ const includes: Readonly<Partial<Record<Slug, readonly TheorySlug[]>>> = {
     'overload',
     'pick-first',
     'generator-saturated',
+    'worker-pool-exhaustion',
+    'eviction-cascade',
+    'metastable-retry',
+    'fast-fail-blackhole',
+    'cold-start',
+    'zone-imbalance',
+    'connection-pinning',
   ],
 };
 
@@ -215,21 +239,4 @@ function standing(audit: Audit, slug: Slug): TheorySummary['standing'] | undefin
 
 function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
-}
-
-/** Page of a theory, in Markdown: what it says, what it looks like, what would refute or prove it, what to do. Undefined for
- * a slug that is no theory's. */
-export function explainTheory(slug: string): string | undefined {
-  const theory = theories.find((one) => one.slug === slug);
-  if (theory === undefined) return undefined;
-  const alike = theory.lookAlikes.map((other) => theories.find((one) => one.slug === other)?.title ?? other);
-  return [
-    `# ${theory.title}`,
-    theory.mechanism,
-    `**Refuted by:** ${theory.refutedBy}`,
-    `**Proved by:** ${theory.provedBy}`,
-    `**Looks like:** ${listed(alike)}.`,
-    `**Fix:** ${theory.fix}`,
-    ...(theory.experiments.length === 0 ? [] : [`**Experiments that decide:** ${listed(theory.experiments)}.`]),
-  ].join('\n\n');
 }
