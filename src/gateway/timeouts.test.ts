@@ -23,6 +23,7 @@ class HandClock {
       return { cancel: () => void this.#alarms.delete(alarm) };
     },
     connect: () => assert.fail('no sockets here'),
+    keep: () => assert.fail('no sockets here'),
     listen: () => assert.fail('no sockets here'),
     secure: () => assert.fail('no sockets here'),
     close: async () => {},

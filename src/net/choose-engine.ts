@@ -3,7 +3,7 @@
 
 import type { Engine } from './engine.ts';
 import { nodeEngine, type NodeEngineOptions } from './node-engine.ts';
-import { uringEngine } from './uring/uring-engine.ts';
+import { uringEngine, type UringEngineOptions } from './uring/uring-engine.ts';
 
 export type EngineChoice = 'auto' | 'uring' | 'node';
 
@@ -16,7 +16,7 @@ export interface ChosenEngine {
 /** The engine asked for. Whoever insists on `uring` where there is none gets the reason instead. */
 export function chooseEngine(
   want: EngineChoice,
-  options: NodeEngineOptions = {},
+  options: NodeEngineOptions & Partial<Pick<UringEngineOptions, 'waitsInRing'>> = {},
 ): ChosenEngine | { readonly impossible: string } {
   if (want === 'node') return { engine: nodeEngine(options), why: "Node's own sockets, as asked" };
   const uring = uringEngine(options);

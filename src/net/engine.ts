@@ -4,7 +4,8 @@
 // The contract that both engines keep, and that one test suite checks on each:
 //   - Callbacks run on the engine's thread, one after another; none is called inside `connect`, `listen` or `write`.
 //   - `onData` lends its bytes: they are valid until the callback returns. Whoever needs them longer copies.
-//   - `write` takes over nothing: the bytes are copied or sent before it returns, so that the caller may reuse its buffer.
+//   - `write` takes over nothing: the bytes are copied or sent before it returns, so that the caller may reuse its buffer; but
+//     for what the engine itself keeps (`keep`), which nobody changes.
 //   - After `onClose` (exactly one for each socket that reached `connect` or `onAccept`) nothing more is called.
 //   - `now` is what the clock said when this turn of the loop began.
 
@@ -16,6 +17,9 @@ export interface Engine {
   /** The instant at which this turn of the loop began; one clock read a turn. */
   now(): Instant;
   connect(target: Target, handler: SocketHandler): Socket;
+  /** A copy of bytes that are to be written many times, on any socket of this engine: it is sent from where it lies, so it must
+   * never be changed. */
+  keep(bytes: Uint8Array): Uint8Array;
   /** Resolves when the socket listens. Rejects with a `NetError`. */
   listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener>;
   /** Goes on with an open socket as the server's side of TLS. `first` was read from it already. What is returned handles the

@@ -100,6 +100,10 @@ class NodeEngine implements Engine {
     return socket;
   }
 
+  keep(bytes: Uint8Array): Uint8Array {
+    return this.batch.keep(bytes);
+  }
+
   listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener> {
     assert(!this.#closed, 'the engine is open');
     const server = at.tls === undefined ? this.#plainServer(accept) : this.#tlsServer(at.tls, accept);
@@ -497,6 +501,10 @@ class Batch {
   #used = 0;
   readonly #sockets: (NodeSocket | undefined)[] = [];
   readonly #ends: number[] = [];
+  /** By entry: what is sent from where it lies, and has no stretch of the scratch. */
+  readonly #keptEntries: (Buffer | undefined)[] = [];
+  readonly #kept = new WeakSet<Uint8Array>();
+  #keeps = false;
   #count = 0;
   /** Sockets that have room again: told when the turn ends, since nothing is called inside a write. */
   #owed: NodeSocket[] = [];
@@ -505,7 +513,18 @@ class Batch {
     this.#turn = turn;
   }
 
+  keep(bytes: Uint8Array): Uint8Array {
+    const kept = Buffer.from(bytes);
+    this.#kept.add(kept);
+    this.#keeps = true;
+    return kept;
+  }
+
   add(socket: NodeSocket, bytes: Uint8Array): void {
+    if (this.#keeps && bytes instanceof Buffer && this.#kept.has(bytes)) {
+      this.#addKept(socket, bytes);
+      return;
+    }
     const length = bytes.length;
     if (this.#used + length > scratchBytes) this.flush();
     if (length > scratchBytes) {
@@ -526,6 +545,17 @@ class Batch {
     this.#count += 1;
   }
 
+  #addKept(socket: NodeSocket, kept: Buffer): void {
+    if (this.#count === 0) this.#turn.willEnd();
+    socket.batched += kept.length;
+    // Nothing may be added to this entry.
+    socket.lastEntry = -1;
+    this.#sockets[this.#count] = socket;
+    this.#ends[this.#count] = this.#used;
+    this.#keptEntries[this.#count] = kept;
+    this.#count += 1;
+  }
+
   owesDrain(socket: NodeSocket): void {
     this.#turn.willEnd();
     this.#owed.push(socket);
@@ -538,7 +568,12 @@ class Batch {
       const socket = this.#sockets[entry];
       const to = this.#ends[entry] ?? from;
       this.#sockets[entry] = undefined;
-      if (socket !== undefined) {
+      const kept = this.#keptEntries[entry];
+      if (socket !== undefined && kept !== undefined) {
+        this.#keptEntries[entry] = undefined;
+        socket.batched -= kept.length;
+        socket.send(kept);
+      } else if (socket !== undefined) {
         socket.batched -= to - from;
         socket.lastEntry = -1;
         const bytes = from === 0 ? this.#lent.view(to) : this.#lent.buffer.subarray(from, to);

@@ -39,6 +39,10 @@ export class ImaginedEngine implements Engine {
     return socket;
   }
 
+  keep(bytes: Uint8Array): Uint8Array {
+    return bytes;
+  }
+
   listen(): Promise<Listener> {
     return Promise.reject(new Error('nobody listens on an imagined engine'));
   }

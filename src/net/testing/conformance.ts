@@ -372,6 +372,36 @@ function closing(check: Check): void {
 }
 
 function streaming(check: Check): void {
+  check('sends what it keeps again and again, in order with what it copies', async (engine) => {
+    const peer = await foreign((socket) => socket.pipe(socket));
+    let received = '';
+    const log = new Log(false);
+    const kept = engine.keep(text('kept '));
+    const long = engine.keep(text('long '.repeat(100_000)));
+    const onData = (_: Socket, bytes: Uint8Array): void => void (received += new TextDecoder().decode(bytes));
+    const socket = engine.connect({ host, port: peer.port }, log.handler({ onData }));
+    let expected = '';
+    const write = (bytes: Uint8Array): void => {
+      socket.write(bytes);
+      expected += new TextDecoder().decode(bytes);
+    };
+    write(kept);
+    write(text('copied '));
+    await log.until('open');
+    for (let round = 0; round < 50; round++) {
+      for (const bytes of [kept, kept, text(`copied ${round} `), kept, round % 10 === 0 ? long : kept]) write(bytes);
+      if (round % 7 === 0) await until(() => socket.queued === 0);
+    }
+    write(engine.keep(text('')));
+    await until(() => received.length === expected.length);
+    // Not `equal`: where megabytes differ it would show them.
+    assert.ok(received === expected, 'what came back is what was written');
+    assert.equal(socket.queued, 0);
+    socket.destroy();
+    await log.closed;
+    await peer.close();
+  });
+
   check('fifty megabytes go through in pieces, past a reader that often pauses', async (engine) => {
     const size = 50_000_000;
     const piece = pattern(60_000, 0);
@@ -608,6 +638,7 @@ class Life {
   readonly #dice: Dice;
   #steps: number;
   #paused = false;
+  #departed = false;
 
   constructor(engine: Engine, random: Dice) {
     this.#engine = engine;
@@ -618,6 +649,7 @@ class Life {
       onData: (socket, bytes) => {
         if (this.#paused || this.closes > 0) this.wrongs.push('data while paused or closed');
         this.received.add(bytes);
+        if (!this.#departed && random.next() < 0.1) this.#write(socket);
         if (random.next() < 0.05) this.#pauseAWhile(socket);
       },
       onEnd: () => {
@@ -638,17 +670,22 @@ class Life {
     if (this.#steps-- === 0) return this.#depart(socket);
     const pieces = 1 + this.#dice.below(4);
     for (let piece = 0; piece < pieces; piece++) {
-      const bytes = pattern(1 + this.#dice.below(this.#dice.next() < 0.1 ? 200_000 : 3000), this.sent);
-      socket.write(bytes);
-      this.sent += bytes.length;
-      bytes.fill(255);
+      this.#write(socket);
     }
     if (this.#dice.next() < 0.3) this.#pauseAWhile(socket);
     this.#engine.alarm(after(this.#engine.now(), this.#soon()), () => this.#step(socket));
     return undefined;
   }
 
+  #write(socket: Socket): void {
+    const bytes = pattern(1 + this.#dice.below(this.#dice.next() < 0.1 ? 200_000 : 3000), this.sent);
+    socket.write(this.#dice.next() < 0.3 ? this.#engine.keep(bytes) : bytes);
+    this.sent += bytes.length;
+    bytes.fill(255);
+  }
+
   #depart(socket: Socket): void {
+    this.#departed = true;
     const how = this.#dice.next();
     this.reset = how < 0.2;
     if (how < 0.1) socket.destroy(true);

@@ -10,6 +10,7 @@
 //
 // The price is one `read` a turn, some 300 ns, for however many completions the turn brings.
 
+import { readFileSync, readlinkSync } from 'node:fs';
 import net from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import type { Foreign } from './libc.ts';
@@ -17,11 +18,15 @@ import type { Foreign } from './libc.ts';
 // EFD_CLOEXEC | EFD_NONBLOCK, which are O_CLOEXEC | O_NONBLOCK
 const closeOnExecNonBlocking = 0x80000 | 0x800;
 
+/** A loop opens its epoll descriptor before anything else. */
+const descriptorsSearched = 64;
+
 export class Doorbell {
   /** For `Ring.signal`. */
   readonly eventFd: number;
   readonly #foreign: Foreign;
   readonly #socket: net.Socket;
+  readonly #reading: number;
 
   /** `answer` is called in a turn of the loop after the counter was signalled. */
   constructor(foreign: Foreign, answer: () => void) {
@@ -30,6 +35,7 @@ export class Doorbell {
     const pair = new Int32Array(2);
     if (libc.pipe2(new Uint8Array(pair.buffer), closeOnExecNonBlocking) < 0) throw failure(foreign, 'pipe2');
     const [reading = -1, writing = -1] = pair;
+    this.#reading = reading;
     this.eventFd = libc.eventfd(0, closeOnExecNonBlocking);
     if (this.eventFd < 0) throw failure(foreign, 'eventfd');
     const onread = {
@@ -43,6 +49,21 @@ export class Doorbell {
     libc.dup2(this.eventFd, reading);
     libc.close(writing);
     this.#socket.resume();
+  }
+
+  /** The epoll descriptor of the loop that watches the doorbell: it can be read when the loop has something to do. Undefined
+   * where it is not found, for instance because the loop has not begun to watch. */
+  watchedBy(): number | undefined {
+    for (let fd = 3; fd < descriptorsSearched; fd++) {
+      try {
+        if (readlinkSync(`/proc/self/fd/${fd}`) !== 'anon_inode:[eventpoll]') continue;
+        const watched = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').matchAll(/^tfd:\s*(\d+)/gm);
+        if (watched.some(([, number]) => Number(number) === this.#reading)) return fd;
+      } catch {
+        // No such descriptor.
+      }
+    }
+    return undefined;
   }
 
   /** Whether the loop waits for us before it ends. */

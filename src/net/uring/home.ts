@@ -21,6 +21,8 @@ export interface Home {
   resolve(host: string): Promise<readonly string[]>;
   /** The socket wants something: to send, to receive again, to end. It is asked in the next round. */
   want(socket: UringSocket): void;
+  /** A send of the socket's was submitted that is done when the kernel has been called: `settled` then. */
+  settle(socket: UringSocket): void;
   /** Nothing is in flight for the socket any more: it is closed in this round or the next. */
   bury(socket: UringSocket): void;
   /** Makes sure that a round follows. */
@@ -34,4 +36,5 @@ export interface Home {
 
 /** The kernel's words for what is not an error of the peer's. */
 export const canceled = -125;
+export const again = -11;
 export const noBuffers = -105;

@@ -11,6 +11,8 @@ import type * as Ffi from 'node:ffi';
 export interface Libc {
   ioUringSetup(entries: number, parameters: Uint8Array): number;
   ioUringEnter(fd: number, submit: number, wait: number, flags: number): number;
+  /** The same with `struct io_uring_getevents_arg`, for which the flags must say EXT_ARG. */
+  ioUringEnterWith(fd: number, submit: number, wait: number, flags: number, argument: Uint8Array): number;
   ioUringRegister(fd: number, opcode: number, argument: Uint8Array, count: number): number;
   mmap(address: bigint, length: bigint, protection: number, flags: number, fd: number, offset: bigint): bigint;
   munmap(address: bigint, length: bigint): number;
@@ -80,6 +82,7 @@ function open(ffi: typeof Ffi): Foreign {
   const { __errno_location: errnoLocation, ...rest } = functions;
   const setup = systemCall(ffi, ['i32', 'u32', 'buffer']);
   const enter = systemCall(ffi, ['i32', 'i32', 'u32', 'u32', 'u32', 'i32', 'i32']);
+  const enterWith = systemCall(ffi, ['i32', 'i32', 'u32', 'u32', 'u32', 'buffer', 'i32']);
   const register = systemCall(ffi, ['i32', 'i32', 'u32', 'buffer', 'u32']);
   // One for each thread, and it does not move.
   const errnoAt = errnoLocation();
@@ -88,6 +91,8 @@ function open(ffi: typeof Ffi): Foreign {
       ...rest,
       ioUringSetup: (entries, parameters) => setup(425, entries, parameters),
       ioUringEnter: (fd, submit, wait, flags) => enter(426, fd, submit, wait, flags, 0, 0),
+      ioUringEnterWith: (fd, submit, wait, flags, argument) =>
+        enterWith(426, fd, submit, wait, flags, argument, argument.length),
       ioUringRegister: (fd, opcode, argument, count) => register(427, fd, opcode, argument, count),
     },
     errno: () => ffi.getInt32(errnoAt),

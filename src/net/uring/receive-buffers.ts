@@ -9,7 +9,8 @@
 // It begins with few buffers, since they are used in turn and few stay in the processor's cache, and doubles when the kernel ran
 // out (ENOBUFS; the socket is then asked again, nothing is lost), up to a bound.
 //
-// Bytes are lent as views; the last view of each buffer is kept, because messages of one kind have one length.
+// Bytes are lent as views; the last two views of each buffer are kept, because messages of one kind have one length, and a
+// gateway receives two kinds: requests and answers.
 
 import { assert } from '../../base.ts';
 import type { Foreign } from './libc.ts';
@@ -34,7 +35,8 @@ export class ReceiveBuffers {
   readonly #ring: Uint8Array;
   readonly #entries: Int32Array;
   readonly #buffers: Uint8Array[] = [];
-  readonly #views: Uint8Array[] = [];
+  readonly #views: (Uint8Array | undefined)[] = [];
+  readonly #viewsBefore: (Uint8Array | undefined)[] = [];
   readonly #addresses: number[] = [];
   /** The last two words of entry 0 as halves: its number, and the tail. */
   readonly #firstHalves: Uint16Array;
@@ -63,11 +65,12 @@ export class ReceiveBuffers {
   view(number: number, length: number): Uint8Array {
     const last = this.#views[number];
     if (last !== undefined && last.length === length) return last;
+    const before = this.#viewsBefore[number];
+    this.#viewsBefore[number] = last;
+    if (before !== undefined && before.length === length) return (this.#views[number] = before);
     const buffer = this.#buffers[number];
     assert(buffer !== undefined, 'the kernel uses buffers that it was given');
-    const view = buffer.subarray(0, length);
-    this.#views[number] = view;
-    return view;
+    return (this.#views[number] = buffer.subarray(0, length));
   }
 
   /** Hot. The buffer may be used again; the kernel is told by `publish`, once a round. */
@@ -103,6 +106,8 @@ export class ReceiveBuffers {
     for (let index = 0; index < more; index++) {
       const number = this.#buffers.length;
       this.#buffers.push(slab.subarray(index * this.#size, (index + 1) * this.#size));
+      this.#views.push(undefined);
+      this.#viewsBefore.push(undefined);
       this.#addresses.push(address + index * this.#size);
       this.giveBack(number);
     }

@@ -3,18 +3,25 @@
 // last answer about it has come, so that no answer can be taken for another's.
 
 import type { Foreign } from './libc.ts';
-import { chooseBuffer, operation, type Ring } from './ring.ts';
+import { chooseBuffer, operation, type Ring, silentSuccess } from './ring.ts';
+import type { KeptBytes } from './kept-bytes.ts';
 import type { Chunk } from './send-chunks.ts';
 
 /** What an answer is about. */
-export const about = { receive: 0, send: 1, connect: 2, accept: 3, timer: 4, nothing: 7 } as const;
+export const about = { receive: 0, send: 1, connect: 2, accept: 3, timer: 4, loop: 5, nothing: 7 } as const;
 
 export const slotOf = (user: number): number => user >>> 3;
 export const aboutOf = (user: number): number => user & 7;
 
 const userFor = (slot: number, operationOfSlot: number): number => (slot << 3) | operationOfSlot;
 const timerUser = userFor(0, about.timer);
+const loopUser = userFor(0, about.loop);
 const nobody = userFor(0, about.nothing);
+
+/** MSG_NOSIGNAL: a peer that is gone is an error and not a signal to the process. */
+const noSignal = 0x4000;
+/** MSG_DONTWAIT | MSG_WAITALL | MSG_NOSIGNAL */
+const atOnce = 0x40 | 0x100 | noSignal;
 
 export class Requests {
   readonly #ring: Ring;
@@ -47,11 +54,26 @@ export class Requests {
     );
   }
 
-  /** Hot. Send the chunk (MSG_NOSIGNAL: a peer that is gone is an error and not a signal to the process). */
+  /** Hot. Send the chunk at once, all of it. When the call of the kernel that submits this has returned and there is no answer, it
+   * was sent; otherwise the answer is how much was, EAGAIN for nothing. */
+  sendAtOnce(slot: number, fd: number, chunk: Chunk): void {
+    const length = chunk.end - chunk.start;
+    const address = chunk.address + chunk.start;
+    const user = userFor(slot, about.send);
+    this.#ring.submit(operation.send, silentSuccess, 0, fd, 0, address, length, atOnce, user, 0);
+  }
+
+  /** Hot. Send the chunk, waiting for room. */
   send(slot: number, fd: number, chunk: Chunk): void {
     const length = chunk.end - chunk.start;
     const address = chunk.address + chunk.start;
-    this.#ring.submit(operation.send, 0, 0, fd, 0, address, length, 0x4000, userFor(slot, about.send), 0);
+    this.#ring.submit(operation.send, 0, 0, fd, 0, address, length, noSignal, userFor(slot, about.send), 0);
+  }
+
+  /** Hot. As `sendAtOnce`, of bytes that are kept. */
+  sendKept(slot: number, fd: number, kept: KeptBytes): void {
+    const user = userFor(slot, about.send);
+    this.#ring.submit(operation.send, silentSuccess, 0, fd, 0, kept.address, kept.length, atOnce, user, 0);
   }
 
   /** `address` must be kept until the answer. */
@@ -63,6 +85,11 @@ export class Requests {
   /** Go on accepting (ACCEPT_MULTISHOT). The new descriptors are closed on exec. */
   accept(slot: number, fd: number): void {
     this.#ring.submit(operation.accept, 0, 1, fd, 0, 0, 0, 0x80000, userFor(slot, about.accept), 0);
+  }
+
+  /** Say when this descriptor can be read (POLLIN), once. */
+  watchLoop(fd: number): void {
+    this.#ring.submit(operation.poll, 0, 0, fd, 0, 0, 0, 1, loopUser, 0);
   }
 
   stopReceiving(slot: number): void {

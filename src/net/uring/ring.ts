@@ -23,6 +23,7 @@ import type { Foreign } from './libc.ts';
 
 /** What the kernel can be asked for, as far as we ask. */
 export const operation = {
+  poll: 6,
   timeout: 11,
   timeoutRemove: 12,
   accept: 13,
@@ -32,8 +33,9 @@ export const operation = {
   receive: 27,
 } as const;
 
-/** Flags of a submission: the kernel chooses a receive buffer from the group. */
+/** Flags of a submission: the kernel chooses a receive buffer from the group; no completion when all went well. */
 export const chooseBuffer = 1 << 5;
+export const silentSuccess = 1 << 6;
 
 /** Flags of a completion. */
 export const hasBuffer = 1;
@@ -65,6 +67,11 @@ export class Ring {
   #submitted = 0;
   #head = 0;
   #open = true;
+  /** struct io_uring_getevents_arg: no signal mask, and the address of the time below. */
+  readonly #waiting = new BigUint64Array(3);
+  readonly #waitingBytes = new Uint8Array(this.#waiting.buffer);
+  /** How long to wait: seconds, nanoseconds. */
+  readonly #patience = new BigInt64Array(2);
 
   /** Throws an Error that says why when the kernel refuses. */
   constructor(foreign: Foreign, options: RingOptions) {
@@ -96,6 +103,7 @@ export class Ring {
     this.#submissions = new Int32Array(foreign.memory(entries.address, submissions * 64));
     this.#submissionMask = submissions - 1;
     this.#completionMask = completions - 1;
+    this.#waiting[2] = BigInt(foreign.addressOf(new Uint8Array(this.#patience.buffer)));
     // The kernel looks submissions up through an array of indices; we use each entry in its place.
     for (let index = 0; index < submissions; index++) this.#words[word(16) / 4 + index] = index;
   }
@@ -153,6 +161,24 @@ export class Ring {
       }
       if (this.pending === 0 || attempt === 3) return;
     }
+  }
+
+  /** Hot. As `enter`, and if there is no completion then, waits for one, but no longer than so many nanoseconds (less than a
+   * second). A signal ends it early. */
+  enterAndWait(patience: number): void {
+    Atomics.store(this.#words, this.#submissionTail, this.#tail);
+    this.#patience[1] = BigInt(patience);
+    const { libc } = this.#foreign;
+    const count = libc.ioUringEnterWith(this.#fd, this.pending, 1, getEvents | withArgument, this.#waitingBytes);
+    if (count >= 0) this.#submitted = (this.#submitted + count) | 0;
+    // Nearly always ETIME, nothing came. Not asked for: after so frequent an error the collector may have run, and errno be that
+    // of its own calls. If something is wrong with the ring, the plain call says it.
+    else if (this.pending > 0) this.enter();
+  }
+
+  /** Hot. Has the kernel answers that did not fit? `enter` fetches them. */
+  get overflown(): boolean {
+    return (Atomics.load(this.#words, this.#submissionFlags) & overflow) !== 0;
   }
 
   /** Hot. Is there a reason to look: completions, work for the kernel to do on our thread, or completions that did not fit? */
@@ -222,9 +248,10 @@ interface Mapped {
 
 // IORING_SETUP_: CQSIZE | CLAMP | SUBMIT_ALL | TASKRUN_FLAG | SINGLE_ISSUER | DEFER_TASKRUN
 const setupFlags = (1 << 3) | (1 << 4) | (1 << 7) | (1 << 9) | (1 << 12) | (1 << 13);
-// IORING_FEAT_: SINGLE_MMAP | NODROP | SUBMIT_STABLE | FAST_POLL
-const needed = 1 | (1 << 1) | (1 << 2) | (1 << 5);
+// IORING_FEAT_: SINGLE_MMAP | NODROP | SUBMIT_STABLE | FAST_POLL | EXT_ARG
+const needed = 1 | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 8);
 const getEvents = 1;
+const withArgument = 1 << 3;
 const overflow = 1 << 1;
 const taskrun = 1 << 2;
 

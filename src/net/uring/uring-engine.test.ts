@@ -1,5 +1,5 @@
-// The suite that every engine must pass, where io_uring is allowed: once as it is, and once so cramped that the kernel runs
-// out of everything all the time (places for requests, for answers, buffers), which must cost speed and nothing else.
+// The suite that every engine must pass, where io_uring is allowed: as it is, so cramped that the kernel runs out of everything
+// all the time (places for requests, for answers, buffers), which must cost speed and nothing else, and waiting in the ring.
 
 import { test } from 'node:test';
 import type { Engine } from '../engine.ts';
@@ -17,6 +17,7 @@ if ('why' in first) {
   await first.close();
   conformance('uring', () => make({}));
   conformance('cramped uring', () => make(cramped));
+  conformance('waiting uring', () => make({ waitsInRing: true }));
 }
 
 function make(options: UringEngineOptions): Engine {

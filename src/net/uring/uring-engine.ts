@@ -3,12 +3,18 @@
 // One turn:
 //
 //   the doorbell rings (something is ready)
-//     └─► round: submit what the last round wanted, let the kernel do its deferred work   (one system call)
+//     └─► round: submit what the last round wanted, let the kernel do its deferred work, wait   (one system call)
 //           ├─ read the clock
 //           ├─ completions → handlers, which write, pause, connect, end …
+//           ├─ sends that the kernel took at once
 //           ├─ alarms that are due
 //           └─ sockets that are over → onClose
-//         again while there is something, a few times; then Node's loop gets its turn
+//         again while there is something; after a millisecond, or as soon as Node's own loop has something, that gets its turn
+//
+// The wait inside the ring (where it is wanted, see `waitsInRing`) is what makes a turn cheap when little comes at a time: an answer that follows its request by 50 µs
+// is met where we stand, by the system call that sent the request. Going home to Node's loop for each would cost an
+// `epoll_wait`, a read of the doorbell and the way there and back. Node's loop is not kept waiting, because its epoll descriptor
+// is watched by the ring too; and when nothing has come for the rest of the turn, we go home and sleep there.
 //
 // Handlers never cause a system call of their own for sending: a write is copied into a chunk, the socket is put on a list,
 // and the next `enter` submits all sends of the round together. Receiving costs no submission at all: one request ("multishot")
@@ -16,7 +22,8 @@
 //
 // Sketch of what that saves, at 64 connections: epoll pays a read and a write for each request, and a share of epoll_wait, each
 // some 150–300 ns of entering and leaving the kernel on top of the work; here a round of twenty requests pays one `enter`. The
-// work itself (the TCP stack, some 4 µs) is the same, except that deferred task work lets it run in batches.
+// work itself (the TCP stack, some 4 µs) is the same, except that deferred task work lets it run in batches. A send that the
+// kernel takes at once, and nearly all are, has no completion either: that the call has returned says it.
 //
 // What a socket must not do is lose its memory while the kernel uses it: a socket that is dropped first cancels what is in
 // flight, and its slot, chunks and descriptor are given back when the last completion has come.
@@ -32,6 +39,7 @@ import { nodeEngine } from '../node-engine.ts';
 import type { ServerTls } from '../server-tls.ts';
 import { Doorbell } from './doorbell.ts';
 import { type Home, noBuffers } from './home.ts';
+import { keptBytes } from './kept-bytes.ts';
 import { type Foreign, reachLibc } from './libc.ts';
 import { ReceiveBuffers } from './receive-buffers.ts';
 import { about, aboutOf, Requests, slotOf } from './requests.ts';
@@ -46,6 +54,9 @@ export interface UringEngineOptions {
   readonly clock?: () => Instant;
   /** `write` returns false once this many bytes are queued on a socket; `onDrain` follows at a quarter. Default 256 KiB. */
   readonly highWaterMark?: number;
+  /** Wait inside the ring for what comes next. For threads whose work is all in handlers: promises, ticks and immediates that
+   * these leave behind run when the turn is over, up to a millisecond later. */
+  readonly waitsInRing?: boolean;
   /** The rings and buffers, where the defaults are not right; see `Sizes`. */
   readonly sizes?: Partial<Sizes>;
 }
@@ -80,8 +91,15 @@ export function uringEngine(options: UringEngineOptions = {}): Engine | { readon
   }
 }
 
-/** Rounds before Node's own loop, with its timers and messages, gets a turn. */
-const roundsMax = 16;
+/** How long rounds go on before Node's own loop, with its timers and messages, gets a turn; and how many at most. */
+const turnLength = 1e6;
+const roundsMax = 256;
+/** So many are done in any case. */
+const shortRounds = 16;
+/** Waiting for less is not worth the call. */
+const patienceMin = 20e3;
+/** Turns until Node's loop watches the doorbell; then its descriptor can be found by that. */
+const turnsBeforeWaiting = 3;
 
 class UringEngine implements Engine, Home {
   readonly name = 'uring';
@@ -101,6 +119,11 @@ class UringEngine implements Engine, Home {
   #wanting: (UringSocket | undefined)[] = [];
   #wantingCount = 0;
   #wantingBefore: (UringSocket | undefined)[] = [];
+  /** Sockets with a send that is done when the kernel has been called. */
+  readonly #settling: (UringSocket | undefined)[] = [];
+  #settlingCount = 0;
+  /** The present completions of sends have been heard. */
+  #heard = false;
   /** Sockets whose last completion has come, to be closed in this round. */
   #over: UringSocket[] = [];
   readonly #listeners = new Set<UringListener>();
@@ -109,6 +132,13 @@ class UringEngine implements Engine, Home {
   #inTurn = false;
   #soon = false;
   #again: NodeJS.Immediate | undefined;
+  readonly #waitsInRing: boolean;
+  /** Node's own epoll descriptor; −1 before it was looked for, or where it was not found: then nobody waits in the ring. */
+  #loopFd = -1;
+  #turnsUntilSearch = turnsBeforeWaiting;
+  #loopWatched = false;
+  /** Node's loop has something to do. */
+  #loopCalls = false;
   #awake = true;
   #closed = false;
   #tlsEngine: Engine | undefined;
@@ -117,6 +147,7 @@ class UringEngine implements Engine, Home {
   constructor(foreign: Foreign, options: UringEngineOptions) {
     this.foreign = foreign;
     this.#clock = options.clock ?? threadClock;
+    this.#waitsInRing = options.waitsInRing ?? false;
     this.highWaterMark = options.highWaterMark ?? 256 * 1024;
     this.lowWaterMark = this.highWaterMark / 4;
     const sizes = { ...defaultSizes, ...options.sizes };
@@ -147,6 +178,10 @@ class UringEngine implements Engine, Home {
     socket.connect(target);
     this.#keepAwake();
     return socket;
+  }
+
+  keep(bytes: Uint8Array): Uint8Array {
+    return keptBytes(this.foreign, bytes);
   }
 
   async listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener> {
@@ -202,6 +237,10 @@ class UringEngine implements Engine, Home {
     this.soon();
   }
 
+  settle(socket: UringSocket): void {
+    this.#settling[this.#settlingCount++] = socket;
+  }
+
   /** Nothing is in flight for the socket any more: close it in this round or the next. */
   bury(socket: UringSocket): void {
     this.#over.push(socket);
@@ -212,7 +251,7 @@ class UringEngine implements Engine, Home {
   soon(): void {
     if (this.#inTurn || this.#soon) return;
     this.#soon = true;
-    process.nextTick(this.#turn);
+    process.nextTick(this.#shortTurn);
   }
 
   adopt(listener: UringListener, fd: number): void {
@@ -246,27 +285,40 @@ class UringEngine implements Engine, Home {
 
   // The turn.
 
-  readonly #turn = (): void => {
+  readonly #turn = (): void => this.#rounds(true);
+
+  /** Between two ticks of Node's: what it goes on with must not wait for the kernel. */
+  readonly #shortTurn = (): void => this.#rounds(false);
+
+  #rounds(mayWait: boolean): void {
     if (this.#inTurn || (this.#closed && this.#slots.length === this.#freeSlots.length)) return;
     this.#inTurn = true;
     this.#soon = false;
+    this.#loopCalls = false;
     this.#ring.quiet = true;
+    this.#now = this.#clock();
+    const end = this.#now + (mayWait && this.#canWait() ? turnLength : 0);
     let busy = true;
     try {
-      for (let round = 0; round < roundsMax && busy; round++) busy = this.#round();
+      for (let round = 0; round < roundsMax && busy; round++) {
+        busy = this.#round(end - this.#now);
+        if (this.#loopCalls || (round >= shortRounds && this.#now >= end)) break;
+      }
     } finally {
       this.#inTurn = false;
+      // First let it ring, then look: what comes in between must not be missed.
       this.#ring.quiet = false;
     }
     if (busy || this.#ring.ready || this.#ring.pending > 0) this.#goOn();
     this.#keepAwake();
-  };
+  }
 
-  /** Hot. Returns whether there may be more to do. */
-  #round(): boolean {
+  /** Hot. Waits for as long as `patience` when nothing is there. Returns whether there may be more to do. */
+  #round(patience: number): boolean {
     if (this.#wantingCount > 0) this.#submitWants();
     this.#buffers.publish();
-    if (this.#ring.pending > 0 || this.#ring.ready) this.#ring.enter();
+    if (patience > patienceMin && this.#over.length === 0 && !this.#ring.ready) this.#enterAndWait(patience);
+    else if (this.#ring.pending > 0 || this.#ring.ready) this.#ring.enter();
     this.#now = this.#clock();
     const count = this.#complete();
     if (this.#alarms.next !== undefined) this.#alarms.ring(this.#now);
@@ -275,8 +327,38 @@ class UringEngine implements Engine, Home {
     return count > 0 || this.#wantingCount > 0 || this.#over.length > 0 || this.#ring.pending > 0;
   }
 
-  /** There is more, but Node's loop has waited long enough. */
+  #enterAndWait(patience: number): void {
+    if (!this.#loopWatched) {
+      this.#loopWatched = true;
+      this.requests.watchLoop(this.#loopFd);
+    }
+    this.#ring.enterAndWait(Math.ceil(patience));
+  }
+
+  #canWait(): boolean {
+    if (!this.#waitsInRing) return false;
+    if (this.#loopFd < 0 && this.#turnsUntilSearch >= 0 && this.#turnsUntilSearch-- === 0) {
+      this.#loopFd = this.#doorbell.watchedBy() ?? -1;
+    }
+    return this.#loopFd >= 0;
+  }
+
+  /** What has had no answer although the kernel was called went well. Not yet, while answers may be waiting for a place. */
+  #settleAll(): void {
+    if (this.#ring.pending > 0 || this.#ring.overflown) return;
+    const settling = this.#settling;
+    const count = this.#settlingCount;
+    this.#settlingCount = 0;
+    for (let index = 0; index < count; index++) {
+      const socket = settling[index];
+      settling[index] = undefined;
+      socket?.settled(this.#now);
+    }
+  }
+
   #goOn(): void {
+    // Whoever comes back by himself need not be called.
+    this.#ring.quiet = true;
     if (this.#again !== undefined) return;
     this.#again = setImmediate(() => {
       this.#again = undefined;
@@ -301,36 +383,59 @@ class UringEngine implements Engine, Home {
     }
   }
 
-  /** Hot. */
+  /** Hot. What became of sends comes first: an answer may be among the completions already, and whoever gets it shall know that
+   * his request has left. */
   #complete(): number {
     const ring = this.#ring;
-    const { words } = ring;
     const count = ring.completions;
+    if (this.#settlingCount > 0) {
+      for (let read = 0; read < count; read++) this.#hearOfSend(ring.completion(read));
+      this.#settleAll();
+    }
+    const heard = this.#heard;
+    this.#heard = false;
     let read = 0;
     try {
-      while (read < count) {
-        const at = ring.completion(read++);
-        const user = words[at] ?? 0;
-        const result = words[at + 2] ?? 0;
-        const flags = words[at + 3] ?? 0;
-        const subject = aboutOf(user);
-        if (subject === about.nothing) continue;
-        if (subject === about.timer) {
-          this.#timerAt = undefined;
-          continue;
-        }
-        const slot = this.#slots[slotOf(user)];
-        assert(slot !== undefined, 'a slot is kept until its last completion');
-        if (slot instanceof UringListener) slot.accepted(result, (flags & moreFollow) !== 0);
-        else if (subject === about.receive) this.#received(slot, result, flags);
-        else if (subject === about.send) slot.sent(result, this.#now);
-        else slot.connected(result, this.#now);
-      }
+      while (read < count) this.#hear(ring.completion(read++), heard);
     } finally {
       // Also when a handler threw: its completion was read.
       ring.done(read);
     }
     return count;
+  }
+
+  #hearOfSend(at: number): void {
+    const { words } = this.#ring;
+    const user = words[at] ?? 0;
+    if (aboutOf(user) !== about.send) return;
+    const slot = this.#slots[slotOf(user)];
+    assert(slot instanceof UringSocket, 'a slot is kept until its last completion');
+    this.#heard = true;
+    slot.sent(words[at + 2] ?? 0, this.#now);
+  }
+
+  #hear(at: number, sendsHeard: boolean): void {
+    const { words } = this.#ring;
+    const user = words[at] ?? 0;
+    const result = words[at + 2] ?? 0;
+    const flags = words[at + 3] ?? 0;
+    const subject = aboutOf(user);
+    if (subject === about.nothing || (sendsHeard && subject === about.send)) return;
+    if (subject === about.timer) {
+      this.#timerAt = undefined;
+      return;
+    }
+    if (subject === about.loop) {
+      this.#loopWatched = false;
+      this.#loopCalls = true;
+      return;
+    }
+    const slot = this.#slots[slotOf(user)];
+    assert(slot !== undefined, 'a slot is kept until its last completion');
+    if (slot instanceof UringListener) slot.accepted(result, (flags & moreFollow) !== 0);
+    else if (subject === about.receive) this.#received(slot, result, flags);
+    else if (subject === about.send) slot.sent(result, this.#now);
+    else slot.connected(result, this.#now);
   }
 
   /** Hot. */

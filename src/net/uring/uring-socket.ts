@@ -12,7 +12,8 @@ import { getSystemErrorName } from 'node:util';
 import { after, assert, type Instant } from '../../base.ts';
 import type { Alarm, NetError, Socket, SocketHandler, Target, TlsFacts } from '../engine.ts';
 import { netError } from '../errors.ts';
-import { canceled, type Home } from './home.ts';
+import { again, canceled, type Home } from './home.ts';
+import { KeptBytes } from './kept-bytes.ts';
 import type { Chunk } from './send-chunks.ts';
 import { familyOf, type Place, placeOfSocket, socketAddress } from './socket-address.ts';
 import { bindAddressNoPort, noDelay, resetOnClose } from './socket-options.ts';
@@ -32,7 +33,9 @@ export class UringSocket implements Socket {
   #receiving = false;
   #stopping = false;
   #paused = false;
-  #sending: Chunk | undefined;
+  #sending: Chunk | KeptBytes | undefined;
+  /** It was sent when the kernel was called, unless an answer says otherwise. */
+  #atOnce = false;
   /** Written and not yet given to the kernel. Nearly always one chunk; further ones, oldest first, stand behind it. */
   #unsent: Chunk | undefined;
   readonly #unsentMore: Chunk[] = [];
@@ -72,7 +75,9 @@ export class UringSocket implements Socket {
   /** Hot. */
   write(bytes: Uint8Array): boolean {
     if (this.#dropped || this.#ending) return false;
-    if (bytes.length > 0) {
+    if (bytes instanceof KeptBytes && this.#canSendAtOnce()) {
+      this.#sendKept(bytes);
+    } else if (bytes.length > 0) {
       this.#queued += bytes.length;
       this.#keep(bytes);
       this.#home.want(this);
@@ -80,6 +85,23 @@ export class UringSocket implements Socket {
     if (this.#queued <= this.#home.highWaterMark) return true;
     this.#drainWanted = true;
     return false;
+  }
+
+  /** Nothing that was written before is still to be sent. */
+  #canSendAtOnce(): boolean {
+    return this.#stage === 'open' && this.#sending === undefined && this.#unsent === undefined;
+  }
+
+  /** Hot. It goes out with the next `enter`. */
+  #sendKept(kept: KeptBytes): void {
+    if (kept.length === 0) return;
+    this.#sending = kept;
+    this.#atOnce = true;
+    this.#queued += kept.length;
+    this.#inFlight++;
+    this.#home.requests.sendKept(this.slot, this.fd, kept);
+    this.#home.settle(this);
+    this.#home.soon();
   }
 
   #keep(bytes: Uint8Array): void {
@@ -247,7 +269,16 @@ export class UringSocket implements Socket {
     this.#home.requests.receive(this.slot, this.fd);
   }
 
+  /** Nearly always the kernel has room and takes it at once. When it has not, `sent` hears of it and sends the rest patiently. */
   #submitSend(chunk: Chunk): void {
+    this.#sending = chunk;
+    this.#atOnce = true;
+    this.#inFlight++;
+    this.#home.requests.sendAtOnce(this.slot, this.fd, chunk);
+    this.#home.settle(this);
+  }
+
+  #submitPatientSend(chunk: Chunk): void {
     this.#sending = chunk;
     this.#inFlight++;
     this.#home.requests.send(this.slot, this.fd, chunk);
@@ -304,29 +335,53 @@ export class UringSocket implements Socket {
     return undefined;
   }
 
+  /** Hot. The kernel was called, and whatever it had to say about the send has been heard. */
+  settled(now: Instant): void {
+    if (!this.#atOnce) return;
+    const sending = this.#sending;
+    assert(sending !== undefined, 'a send that is settled was in flight');
+    this.sent(sending instanceof KeptBytes ? sending.length : sending.end - sending.start, now);
+  }
+
   /** Hot. */
-  sent(result: number, now: Instant): void {
-    const chunk = this.#sending;
-    assert(chunk !== undefined, 'a send that completes was in flight');
+  sent(answer: number, now: Instant): void {
+    const sending = this.#sending;
+    assert(sending !== undefined, 'a send that completes was in flight');
+    const result = this.#atOnce && answer === again ? 0 : answer;
+    this.#atOnce = false;
     this.#sending = undefined;
     this.#landed();
     if (this.#dropped || result < 0) {
-      this.#home.chunks.giveBack(chunk);
+      if (!(sending instanceof KeptBytes)) this.#home.chunks.giveBack(sending);
       if (!this.#dropped) this.#drop(this.#failure('write', result));
       return;
     }
     this.#queued -= result;
-    chunk.start += result;
-    if (chunk.start < chunk.end) {
-      this.#submitSend(chunk);
+    const rest = sending instanceof KeptBytes ? this.#restOfKept(sending, result) : this.#restOf(sending, result);
+    if (rest !== undefined) {
+      this.#submitPatientSend(rest);
       return;
     }
-    this.#home.chunks.giveBack(chunk);
     if (this.#unsent !== undefined || this.#ending) this.#home.want(this);
     if (this.#drainWanted && this.#queued <= this.#home.lowWaterMark) {
       this.#drainWanted = false;
       this.handler.onDrain?.(this, now);
     }
+  }
+
+  /** What the kernel has not taken of a chunk, which goes back when that is nothing. */
+  #restOf(chunk: Chunk, sent: number): Chunk | undefined {
+    chunk.start += sent;
+    if (chunk.start < chunk.end) return chunk;
+    this.#home.chunks.giveBack(chunk);
+    return undefined;
+  }
+
+  #restOfKept(kept: KeptBytes, sent: number): Chunk | undefined {
+    if (sent === kept.length) return undefined;
+    const chunk = this.#home.chunks.take(kept.length - sent);
+    chunk.fill(kept, sent);
+    return chunk;
   }
 
   // The end.

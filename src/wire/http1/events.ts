@@ -68,6 +68,11 @@ export const defaultLimits: Limits = {
   maxInformation: 32,
 };
 
+/** Who puts something here knows it again by its class. */
+export interface HeadNotes {
+  made: unknown;
+}
+
 export interface Fields {
   /** Look-up without regard to case; several fields of one name are joined by ", " (not right for set-cookie, see `each`). */
   header(lowerCaseName: string): string | undefined;
@@ -88,6 +93,9 @@ export interface Head extends Fields {
   /** undefined: none, or chunked, or until close. */
   readonly contentLength: number | undefined;
   readonly chunked: boolean;
+  /** A place for what was made of this head, to be found there when the same bytes come again. Undefined for a head that has
+   * not come before. Readers that read alike share it: what is put there must follow from the bytes of the head alone. */
+  readonly notes: HeadNotes | undefined;
   /** The value of the n-th field name that the reader was told to watch. The same text is the same string each time, so
    * that a steady stream of few values allocates nothing. */
   watched(index: number): string | undefined;

@@ -3,14 +3,16 @@
 
 import { latin1 } from './bytes.ts';
 import type { FieldBlock } from './field-block.ts';
+import type { HeadNotes } from './events.ts';
 import type { Framing } from './framing.ts';
 import type { Known } from './known-heads.ts';
 import { knownText } from './known-texts.ts';
 
-export class ParsedRequest implements Known {
+export class ParsedRequest implements Known, HeadNotes {
   readonly block: FieldBlock;
   readonly framing: Framing;
   length = 0;
+  made: unknown = undefined;
   minorVersion: 0 | 1 = 1;
   /** Counted from the beginning of the head. The method begins there. */
   methodTo = 0;

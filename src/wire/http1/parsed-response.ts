@@ -2,14 +2,16 @@
 // fields say about the message. A reader has one that it fills again and again; copies are remembered (see known-heads.ts).
 
 import type { FieldBlock } from './field-block.ts';
+import type { HeadNotes } from './events.ts';
 import type { Framing } from './framing.ts';
 import type { Known } from './known-heads.ts';
 import { knownText } from './known-texts.ts';
 
-export class ParsedResponse implements Known {
+export class ParsedResponse implements Known, HeadNotes {
   readonly block: FieldBlock;
   readonly framing: Framing;
   length = 0;
+  made: unknown = undefined;
   minorVersion: 0 | 1 = 1;
   status = 0;
   /** Counted from the beginning of the head. */

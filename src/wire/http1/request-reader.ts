@@ -3,6 +3,7 @@
 import { ascii, cr, hostText, isDigit, lf, lowerToken, sameToken, space, targetText } from './bytes.ts';
 import {
   defaultLimits,
+  type HeadNotes,
   type Limits,
   type RequestEvents,
   type RequestHead,
@@ -122,6 +123,10 @@ class Requests implements RequestReader, RequestHead, Side {
 
   get upgrade(): string | undefined {
     return this.#shown.upgrade;
+  }
+
+  get notes(): HeadNotes | undefined {
+    return this.#shown === this.#own ? undefined : this.#shown;
   }
 
   watched(index: number): string | undefined {

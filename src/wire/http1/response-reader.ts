@@ -7,6 +7,7 @@
 import { ascii, fieldText, isDigit, cr, lf, space } from './bytes.ts';
 import {
   defaultLimits,
+  type HeadNotes,
   type Limits,
   type ResponseEvents,
   type ResponseHead,
@@ -130,6 +131,10 @@ class Responses implements ResponseReader, ResponseHead, Side {
 
   get chunked(): boolean {
     return this.#shown.framing.chunked;
+  }
+
+  get notes(): HeadNotes | undefined {
+    return this.#shown === this.#own ? undefined : this.#shown;
   }
 
   watched(index: number): string | undefined {
