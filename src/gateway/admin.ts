@@ -11,12 +11,14 @@
 //   POST /endpoints/ID/order   { "order": "drain" | "up" | "down" | null }: whatever checks say; null: go by them again
 //   GET  /policy      { "policy", "seed" }
 //   POST /policy      { "policy": "least-request", "seed"? }: in force from the next request on
+//   POST /reload      the configuration is read again; 400 with all problems, and the old one stays
+//   POST /restart     a new process takes over the listening sockets; this one finishes what it has
 //   POST /drain       { "draining": true | false }: not ready, and every answer asks its client to come back elsewhere
 //   GET  /why         the latest stories in short; /why/REQUEST-ID: one, as JSON, or as words to whoever accepts text/plain
 //
 // Answers are JSON; a mistake is 400 with every problem in `problems`.
 
-import { serve, type ServerType } from '@hono/node-server';
+import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
@@ -26,6 +28,7 @@ import { configDump } from './config-dump.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { metricsText } from './metrics.ts';
+import type { Stories } from './stories.ts';
 import { storyText } from './story-text.ts';
 
 /** What an operator may change. */
@@ -33,24 +36,43 @@ export interface Operations {
   setEndpoints(endpoints: readonly Endpoint[]): void;
 }
 
+/** What a gateway can do that was started by a process with a file. Each resolves to the problems; none: it is done. */
+export interface ProcessOperations {
+  /** Reads the configuration again. */
+  readonly reload: (() => Promise<readonly string[]>) | undefined;
+  /** Hands over to a new process. */
+  readonly restart: (() => Promise<readonly string[]>) | undefined;
+}
+
 export interface RunningAdmin {
   readonly port: number;
+  /** To be handed to another process. */
+  readonly fd: number | undefined;
   close(): Promise<void>;
 }
 
-/** Rejects with the system's error when the address cannot be had. */
-export function startAdmin(address: Address, plane: DataPlane, operations: Operations): Promise<RunningAdmin> {
-  const app = adminApp(plane, operations);
+/** An admin API without an address: asked with a request, answers with a response. */
+export type AdminApp = Pick<Hono, 'fetch'>;
+
+/** Serves it at an address, or on a socket that listens already. Rejects with the system's error when the address cannot be had. */
+export function serveAdmin(address: Address, app: AdminApp, inherited: number | undefined): Promise<RunningAdmin> {
+  const server = createAdaptorServer({ fetch: app.fetch });
   return new Promise((resolve, reject) => {
-    const server: ServerType = serve({ fetch: app.fetch, hostname: address.host, port: address.port }, (info) => {
-      server.off('error', reject);
-      resolve({ port: info.port, close: () => closed(server) });
-    });
     server.once('error', reject);
+    server.listen(inherited === undefined ? { host: address.host, port: address.port } : { fd: inherited }, () => {
+      server.off('error', reject);
+      const at = server.address();
+      const fd: unknown = Reflect.get(Object(Reflect.get(server, '_handle')), 'fd');
+      resolve({
+        port: typeof at === 'object' && at !== null ? at.port : 0,
+        fd: typeof fd === 'number' && fd >= 0 ? fd : undefined,
+        close: () => closed(server),
+      });
+    });
   });
 }
 
-function adminApp(plane: DataPlane, operations: Operations): Hono {
+export function adminApp(plane: DataPlane, operations: Operations, whole: ProcessOperations): Hono {
   const app = new Hono();
   const now = (): Instant => plane.engine.now();
 
@@ -108,6 +130,16 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
     const present = { policy, endpoints: endpoints.map((live) => live.endpoint) };
     return context.json(JSON.parse(JSON.stringify(configDump(plane.config, present))));
   });
+  for (const [path, act] of [
+    ['/reload', whole.reload],
+    ['/restart', whole.restart],
+  ] as const) {
+    app.post(path, async (context) => {
+      if (act === undefined) return context.json({ problems: ['this gateway was started from no file'] }, 501);
+      const problems = await act();
+      return problems.length === 0 ? context.json({ problems }) : context.json({ problems }, 400);
+    });
+  }
   app.post('/drain', async (context) => {
     const parsed = parseDraining(await bodyOf(context.req));
     if ('problems' in parsed) return context.json(parsed, 400);
@@ -115,8 +147,9 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
     return context.json({ draining: plane.draining, in_flight: plane.inFlight });
   });
 
-  const stories = plane.telling?.stories;
+  const kept = (): Stories | undefined => plane.telling?.stories;
   app.get('/why', (context) => {
+    const stories = kept();
     if (stories === undefined) return context.json({ problems: [notExplained] }, 404);
     const latest = stories.latest(latestMax).map(({ id, time, method, path, status, way, because }) => {
       return { id, time, method, path, status, way, because };
@@ -125,6 +158,7 @@ function adminApp(plane: DataPlane, operations: Operations): Hono {
   });
   app.get('/why/:id', (context) => {
     const id = context.req.param('id');
+    const stories = kept();
     const story = stories?.of(id);
     if (story === undefined) {
       const reason =

@@ -74,7 +74,7 @@ test('every mistake is named, with its place, what was found and what would be r
     'gateway.json:2:15: listen.host: found "", expected a host name or address',
     'gateway.json:2:27: listen.port: found 65536, expected a whole number, 0 to 65535',
     `gateway.json:3:3: policy: found "fastest", expected one of ${balancerNames.join(', ')}`,
-    'gateway.json:4:3: retrys: unknown key; the keys here are listen, upstream, admin, engine, policy, seed, timeout_ns, ' +
+    'gateway.json:4:3: retrys: unknown key; the keys here are listen, upstream, admin, engine, workers, policy, seed, timeout_ns, ' +
       'connect_timeout_ns, retries, health, outlier, panic_below, deadline, hash_on, slow_start, subset, zone, breaker, ' +
       'ceilings, concurrency, queue, hedge, retry_budget, chain, unsafe, endpoints, request_id, explain, tracing, otlp, access_log, limits',
     'gateway.json:5:3: timeout_ns: found "15s", expected a whole number of nanoseconds, 1000000 or more',

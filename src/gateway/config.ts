@@ -58,6 +58,8 @@ export interface GatewayConfig {
   readonly admin: Address | undefined;
   /** Whose sockets: Node's own, io_uring's, or the latter where they work. */
   readonly engine: EngineChoice;
+  /** Processes that serve, with one behind them that watches; 1: this one alone. */
+  readonly workers: number;
   readonly policy: BalancerName;
   readonly seed: number;
   /** For one request from its head to the last byte of the answer, retries included. */
@@ -345,6 +347,7 @@ const configShape = z.strictObject(
       .strictObject({ host, port: port(0) }, { error: 'expected an object with host and port; or null' })
       .nullish(),
     engine: z.enum(['node', 'uring', 'auto'], { error: 'expected one of node, uring, auto' }).default('node'),
+    workers: whole(1, 256).default(1),
     policy: policy.default('round-robin'),
     seed: whole(0, Number.MAX_SAFE_INTEGER).default(1),
     timeout_ns: duration(1e6).default(seconds(15)),
@@ -370,6 +373,7 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     upstream: upstreamOf(raw.upstream),
     admin: raw.admin ?? undefined,
     engine: raw.engine,
+    workers: raw.workers,
     policy: raw.policy,
     seed: raw.seed,
     timeout: ns(raw.timeout_ns),

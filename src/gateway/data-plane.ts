@@ -4,6 +4,7 @@
 // Bytes for clients are put together in one buffer that belongs to one client at a time. Each callback from the engine, and
 // each round of timeouts, ends with `flush`, so the buffer is empty between callbacks, and an answer's head and body leave in one write.
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Dice, dice, type Instant } from '../base.ts';
 import type { Engine, Socket, Target, TlsTarget } from '../net.ts';
 import { type Endpoint, Hedge, RetryBudget } from '../policy.ts';
@@ -38,21 +39,21 @@ const returnedMax = 1024;
 
 export class DataPlane {
   readonly engine: Engine;
-  readonly config: GatewayConfig;
+  config: GatewayConfig;
   readonly fleet: LiveFleet;
-  readonly outliers: Outliers | undefined;
+  outliers: Outliers | undefined;
   readonly timeouts: Timeouts;
   /** Undefined: retries are bounded for each request only. */
-  readonly budget: RetryBudget | undefined;
+  budget: RetryBudget | undefined;
   /** Undefined: nothing but `requestsMax` bounds what is let in. */
-  readonly admission: Admission | undefined;
-  readonly hedge: Hedge | undefined;
+  admission: Admission | undefined;
+  hedge: Hedge | undefined;
   readonly dice: Dice;
-  readonly requestLimits: Limits;
+  requestLimits: Limits;
   readonly answerLimits: Limits;
-  readonly fallbackHost: string;
+  fallbackHost: string;
   /** Undefined: nothing is told of requests. */
-  readonly telling: Telling | undefined;
+  telling: Telling | undefined;
 
   draining = false;
   /** Requests inside. */
@@ -78,6 +79,8 @@ export class DataPlane {
   streams = 0;
   /** How endpoints are spoken to in TLS; undefined: not at all. */
   upstreamTls: TlsTarget | undefined;
+  /** Configurations and certificates that were put in force, and those that were refused. */
+  readonly reloads: { taken: number; refused: number } = { taken: 0, refused: 0 };
   /** Called when the last request or client has gone, while draining. */
   onEmpty: (() => void) | undefined;
 
@@ -102,14 +105,41 @@ export class DataPlane {
     this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
     this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
-    this.requestLimits = {
-      ...defaultLimits,
-      maxHeadBytes: config.limits.headBytesMax,
-      maxHeaders: config.limits.fieldsMax,
-    };
+    this.requestLimits = requestLimitsOf(config);
     // Endpoints are ours: their heads may be larger than what strangers may send.
     this.answerLimits = { ...defaultLimits, maxHeadBytes: 256 * 1024, maxHeaders: 1000 };
     this.fallbackHost = config.listen[0]?.host ?? '';
+  }
+
+  /** Another configuration, in force from the next request on; requests under way are not touched. What has not changed keeps
+   * what it has learnt. `telling` and `upstreamTls` were made from it by whoever could wait for files. */
+  reconfigure(config: GatewayConfig, telling: Telling | undefined, upstreamTls: TlsTarget | undefined): void {
+    const now = this.engine.now();
+    const before = this.config;
+    this.config = config;
+    this.telling = telling;
+    this.fallbackHost = config.listen[0]?.host ?? '';
+    if (!isDeepStrictEqual(before.admit, config.admit)) {
+      const { retryBudget, hedge } = config.admit;
+      this.budget = retryBudget === undefined ? undefined : new RetryBudget(retryBudget);
+      this.hedge = hedge === undefined ? undefined : new Hedge(hedge);
+      this.admission = admissionOf(this.engine, this.timeouts, config.admit, config.seed);
+    }
+    // Seats that are taken are not returned with the old limits.
+    if (!isDeepStrictEqual(before.limits, config.limits)) {
+      this.requestLimits = requestLimitsOf(config);
+      for (const seat of this.#seats.splice(0)) seat.exchange.forget();
+    }
+    const elsewhere =
+      !isDeepStrictEqual(this.upstreamTls, upstreamTls) || !isDeepStrictEqual(before.upstream, config.upstream);
+    this.upstreamTls = upstreamTls;
+    this.fleet.reconfigure(config, config.endpoints, now);
+    if (elsewhere) this.fleet.closeIdleConnections();
+    if (!isDeepStrictEqual(before.outlier, config.outlier)) {
+      this.outliers?.end();
+      for (const live of this.fleet.endpoints) this.fleet.setEjected(live, false);
+      this.outliers = config.outlier === undefined ? undefined : new Outliers(this.engine, this.fleet, config.outlier);
+    }
   }
 
   /** `ends`: the client's and ours, where they are not the socket's. */
@@ -219,7 +249,7 @@ export class DataPlane {
   }
 
   returnSeat(seat: Seat): void {
-    if (this.#seats.length < returnedMax) {
+    if (this.#seats.length < returnedMax && seat.limits === this.requestLimits) {
       seat.reader.reset();
       this.#seats.push(seat);
     } else seat.exchange.forget();
@@ -243,4 +273,9 @@ export class DataPlane {
     }
     return this.#date;
   }
+}
+
+function requestLimitsOf(config: GatewayConfig): Limits {
+  const { headBytesMax, fieldsMax } = config.limits;
+  return { ...defaultLimits, maxHeadBytes: headBytesMax, maxHeaders: fieldsMax };
 }

@@ -25,9 +25,9 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 const nothing = new Uint8Array(0);
 
 export class Entrance {
-  readonly config: ListenerConfig;
+  config: ListenerConfig;
   readonly tls: ServerTls | undefined;
-  readonly trusted: BlockList | undefined;
+  trusted: BlockList | undefined;
   readonly plane: DataPlane;
   /** Connections that are in. */
   #inside = 0;
@@ -56,8 +56,21 @@ export class Entrance {
         // What comes before TLS is in the clear: there it begins behind the preamble.
         ...(this.tls === undefined || behind ? {} : { tls: this.tls }),
       },
-      this.#isPlain ? (socket) => this.plane.accept(socket) : (socket) => this.#arrive(socket),
+      (socket) => (this.#isPlain ? this.plane.accept(socket) : this.#arrive(socket)),
     );
+  }
+
+  /** Other settings for the same address: whoever comes from now on meets them. `openedLike` says that this is possible. */
+  become(config: ListenerConfig): void {
+    this.config = config;
+    this.trusted = config.proxyProtocol === undefined ? undefined : networksOf(config.proxyProtocol.trusted);
+  }
+
+  /** A socket that listens for TLS cannot become one that does not, nor can one whose TLS begins behind a preamble. */
+  openedLike(config: ListenerConfig): boolean {
+    const secure = config.tls !== undefined;
+    const behind = config.proxyProtocol !== undefined;
+    return secure === (this.tls !== undefined) && (!secure || behind === (this.config.proxyProtocol !== undefined));
   }
 
   get port(): number {

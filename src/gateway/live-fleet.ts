@@ -2,6 +2,7 @@
 // policy) ends in `#rebuild`: a new immutable snapshot, handed to the balancer in one call between two picks. No request is
 // touched by it: an exchange holds its endpoint by reference, and an endpoint that has left simply finishes what it has.
 
+import { isDeepStrictEqual } from 'node:util';
 import { assert, type Instant } from '../base.ts';
 import type { Alarm, Engine } from '../net.ts';
 import type { Balancer, BalancerName, Endpoint, PickOutcome, PickRequest } from '../policy.ts';
@@ -23,14 +24,14 @@ export class LiveFleet {
   /** Left the list with requests inside: kept until the last of them has ended, so that the metrics lose nothing. */
   readonly #leaving = new Set<LiveEndpoint>();
   readonly #clock: Pick<Engine, 'now' | 'alarm'>;
-  readonly #settings: FleetSettings;
+  #settings: FleetSettings;
   #balancer: Balancer;
   #policy: BalancerName;
   #seed: number;
   /** The balancer is one of levels. */
   #layered = false;
   #version = 0;
-  readonly #fuses: Fuses | undefined;
+  #fuses: Fuses | undefined;
   /** Rings when newcomers weigh more. */
   #warmer: Alarm | undefined;
 
@@ -135,6 +136,25 @@ export class LiveFleet {
       this.#newBalancer(now);
     }
     return joined;
+  }
+
+  /** Other settings and a whole new list, in force from the next request on. Who is in flight stays so, and health is kept; what a
+   * breaker held against an endpoint is forgotten when there is another breaker. */
+  reconfigure(settings: FleetSettings, endpoints: readonly Endpoint[], now: Instant): void {
+    const { choice, panicBelow } = this.#settings;
+    const { breaker } = settings.choice;
+    const chooses = this.#policy !== settings.policy || this.#seed !== settings.seed;
+    const differs = chooses || panicBelow !== settings.panicBelow || !isDeepStrictEqual(choice, settings.choice);
+    this.#settings = settings;
+    this.#policy = settings.policy;
+    this.#seed = settings.seed;
+    if (!isDeepStrictEqual(choice.breaker, breaker)) {
+      this.#fuses?.end();
+      this.#fuses = breaker === undefined ? undefined : new Fuses(this.#clock, this, breaker, settings.seed);
+      for (const live of this.#live) live.tripped = false;
+    }
+    if (differs) this.#newBalancer(now);
+    this.replace(endpoints, now);
   }
 
   /** What its active checks say. */

@@ -58,6 +58,14 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
     'Client connections beyond the limit.',
     plane.refusedConnections,
   );
+  page.family(
+    'plimsoll_gateway_reloads_total',
+    'counter',
+    'Configurations and certificates read anew, by what became of it.',
+  );
+  for (const [result, count] of Object.entries(plane.reloads)) {
+    page.sample('plimsoll_gateway_reloads_total', { result }, count);
+  }
   page.single('plimsoll_gateway_retries_total', 'counter', 'Attempts after the first.', plane.retries);
   if (plane.budget !== undefined) {
     const left = plane.budget.left(now);

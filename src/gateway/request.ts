@@ -99,6 +99,8 @@ export class Exchange {
   #timeLeft: TimeLeftLines | undefined;
   #upstream: UpstreamConnection | undefined;
   #second: SecondAttempt | undefined;
+  /** Who let it in: what was given is given back there, whatever has been configured since. */
+  #admission: Admission | undefined;
   /** It holds a place that admission gave it; and one among those that wait for a connection, or retry. */
   #admitted = false;
   #waitsForConnection = false;
@@ -190,7 +192,7 @@ export class Exchange {
     this.#plane.budget?.deposit(now);
     this.#plane.timeouts.set(this.#deadline, this.doneBy);
     if (this.#plane.hedge !== undefined) this.#plan(this.#plane.hedge, now);
-    if (this.#plane.admission === undefined || this.#enter(this.#plane.admission, now)) this.#attempt(now);
+    if (this.#admission === undefined || this.#enter(this.#admission, now)) this.#attempt(now);
   }
 
   /** False: it waits in the queue, or has been refused. */
@@ -262,14 +264,15 @@ export class Exchange {
   }
 
   #mayConnect(endpoint: LiveEndpoint): boolean {
-    const { admission, config, fleet, upstreamConnections } = this.#plane;
+    const admission = this.#admission;
+    const { config, fleet, upstreamConnections } = this.#plane;
     if (endpoint.connections >= config.limits.connectionsPerEndpointMax) return false;
     if (admission === undefined) return true;
     return admission.mayConnect(upstreamConnections, () => fleet.closeOneIdleConnection());
   }
 
   #mayWait(): boolean {
-    const { admission } = this.#plane;
+    const admission = this.#admission;
     if (admission === undefined) return true;
     this.#waitsForConnection ||= admission.begin('waiting');
     return this.#waitsForConnection;
@@ -278,7 +281,7 @@ export class Exchange {
   #waitsNoMore(): void {
     if (!this.#waitsForConnection) return;
     this.#waitsForConnection = false;
-    this.#plane.admission?.finish('waiting');
+    this.#admission?.finish('waiting');
   }
 
   /** The connection that was asked for is there. */
@@ -664,7 +667,8 @@ export class Exchange {
 
   /** Within the limit of one request, the ceiling, and the budget of all. */
   #mayRetry(now: Instant): boolean {
-    const { admission, budget, config, retriesRefused } = this.#plane;
+    const admission = this.#admission;
+    const { budget, config, retriesRefused } = this.#plane;
     if (this.attempts > config.retries) {
       this.retryRefused = config.retries > 0;
       if (this.retryRefused) retriesRefused.limit += 1;
@@ -749,11 +753,11 @@ export class Exchange {
     this.#returnSent();
     this.#plane.timeouts.cancel(this.#deadline);
     this.#plane.timeouts.cancel(this.#backOff);
-    if (this.#plane.hedge !== undefined) this.#plane.timeouts.cancel(this.#hedgeAt);
+    this.#plane.timeouts.cancel(this.#hedgeAt);
     const { phase } = this;
     this.phase = 'idle';
     this.#plane.requestLeft(this, way, now);
-    if (this.#plane.admission !== undefined) this.#giveBack(this.#plane.admission, phase, way, now);
+    if (this.#admission !== undefined) this.#giveBack(this.#admission, phase, way, now);
   }
 
   /** Gives back what admission gave. Somebody from the queue may take its place at once. */
@@ -787,6 +791,7 @@ export class Exchange {
   }
 
   #clear(now: Instant): void {
+    this.#admission = this.#plane.admission;
     this.method = '';
     this.path = '';
     this.authority = undefined;

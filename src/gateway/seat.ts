@@ -2,7 +2,7 @@
 // no seat, and nearly all connections of a busy gateway are between two requests: eighteen thousand idle clients share the
 // few seats that the present load takes.
 
-import { type RequestReader, requestReader } from '../wire.ts';
+import { type Limits, type RequestReader, requestReader } from '../wire.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { DataPlane } from './data-plane.ts';
 import { Exchange } from './request.ts';
@@ -10,10 +10,13 @@ import { Exchange } from './request.ts';
 export class Seat {
   readonly reader: RequestReader;
   readonly exchange: Exchange;
+  /** What its reader goes by. */
+  readonly limits: Limits;
 
   constructor(plane: DataPlane, client: ClientConnection) {
     const exchange = new Exchange(plane, client);
     this.exchange = exchange;
+    this.limits = plane.requestLimits;
     this.reader = requestReader(
       {
         onHead: (head) => exchange.client.headCame(head),
