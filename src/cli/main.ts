@@ -11,9 +11,20 @@ import { theoryCommands } from './theories-command.ts';
 import { version } from './version.ts';
 
 enableCompileCache();
+// Whoever closed the pipe (`| head`) has read enough.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit());
 process.exitCode = await main(process.argv);
+// What was written to a pipe may still be on its way: a reader that is slower than us gets all of it.
+await Promise.all([written(process.stdout), written(process.stderr)]);
 // A verdict has been given; nothing that lingers (a keep-alive socket, a timer) may hold the shell.
 process.exit();
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.writableEnded) resolve();
+    else stream.write('', () => resolve());
+  });
+}
 
 async function main(argv: readonly string[]): Promise<number> {
   let code: number = exit.ok;
