@@ -86,7 +86,7 @@ test('a short healthy run ends in 0, with JSON on stdout and talk on stderr', as
   );
   assert.ok(ledger.answered > 1000, `${ledger.answered} answered`);
   assert.match(stderr, /baseline/);
-  assert.deepEqual(readdirSync(out).toSorted(), ['lab', 'record.jsonl', 'truth.json']);
+  assert.deepEqual(readdirSync(out).toSorted(), ['lab', 'record.jsonl', 'report.html', 'truth.json']);
 
   const shown = await plimsoll('show', out);
   assert.equal(shown.code, 0, shown.stderr);

@@ -124,6 +124,8 @@ test('a client that leaves the queue takes no place, and a deadline ends the wai
     ceilings: { requests: 1 },
     queue: { target_ns: 5e9, interval_ns: 10e9 },
     timeout_ns: 500e6,
+    // A queue that never gives up by itself: here only the deadline ends the waiting.
+    unsafe: ['inner-timeout'],
   });
   const inside = get(gateway.port);
   await until(() => api.held.length === 1);

@@ -58,12 +58,22 @@ class Reader {
     for (const error of this.#document.errors) {
       this.#problems.push({ line: error.linePos?.[0].line, message: error.message.split('\n')[0] ?? '' });
     }
-    this.#root = this.#problems.length > 0 ? undefined : this.#document.toJS({ maxAliasCount: 100 });
+    this.#root = this.#problems.length > 0 ? undefined : this.#plain();
   }
 
   read(): Source {
     const requests = this.#problems.length > 0 ? [] : this.#requests();
     return { format: 'openapi', requests, problems: this.#problems, strict: true, notes: this.#notes() };
+  }
+
+  /** The document as values. An alias without its anchor, or aliases that unfold without end, are found only here. */
+  #plain(): unknown {
+    try {
+      return this.#document.toJS({ maxAliasCount: 100 });
+    } catch (error) {
+      this.#problems.push({ line: undefined, message: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
   }
 
   #requests(): readonly SourceRequest[] {
