@@ -49,6 +49,9 @@ export class Connection implements Carrier, SocketHandler {
   #begun = false;
   #complete = false;
   #reusable = true;
+  /** Bytes of the body that the head foretold; 0 where it did not, so that a body is part of what the answer says. */
+  #bodyBytes = 0;
+  #foretold = false;
 
   constructor(owner: CarrierOwner, setting: ConnectionSetting) {
     this.#owner = owner;
@@ -136,7 +139,7 @@ export class Connection implements Carrier, SocketHandler {
       if (reader.error !== undefined) this.#lose('bad-response', now);
       return;
     }
-    if (first && clean && this.#reusable) this.#known.learn(bytes, asked, this);
+    if (first && clean && this.#reusable) this.#known.learn(bytes, bytes.length - this.#bodyBytes, asked, this);
     this.#finish(clean, now);
   }
 
@@ -169,11 +172,14 @@ export class Connection implements Carrier, SocketHandler {
       onHead: (head: ResponseHead) => {
         this.status = head.status;
         this.#reusable = head.keepAlive;
+        this.#bodyBytes = 0;
+        this.#foretold = head.contentLength !== undefined;
         const name = head.watched(0);
         this.replica = name === undefined ? undefined : this.#names.indexOf(name);
         this.#reading?.onHead(head);
       },
       onBody: (bytes, from, to) => {
+        if (this.#foretold) this.#bodyBytes += to - from;
         this.#reading?.onBody(bytes, from, to);
       },
       onEnd: () => {

@@ -97,7 +97,12 @@ export class Dispatch implements CarrierOwner {
     this.#names = names;
     this.#replicaHeader = (group.replicaHeader ?? defaultReplicaHeader).toLowerCase();
     this.version = group.http2 === undefined ? '1.1' : '2';
-    this.#requests = group.targets.map((target) => readyRequests(group.demand.flow, target, this.version));
+    this.#requests = group.targets.map((target) =>
+      readyRequests(group.demand.flow, target, this.version).map((request) => ({
+        ...request,
+        bytes: engine.keep(request.bytes),
+      })),
+    );
     this.#pools = group.http2 === undefined ? [] : http2Pools(group, group.http2.streamsMax, () => engine.now());
     this.#targetReplicas = group.targets.map((target) => names.indexOf(target.id));
     this.#balancer = group.targets.length === 1 ? undefined : registryBalancer(group, setting.seed);

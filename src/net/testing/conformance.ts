@@ -393,6 +393,9 @@ function streaming(check: Check): void {
       if (round % 7 === 0) await until(() => socket.queued === 0);
     }
     write(engine.keep(text('')));
+    await until(() => socket.queued === 0);
+    // More than the kernel takes at once.
+    write(engine.keep(text('longer '.repeat(1_000_000))));
     await until(() => received.length === expected.length);
     // Not `equal`: where megabytes differ it would show them.
     assert.ok(received === expected, 'what came back is what was written');
