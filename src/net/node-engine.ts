@@ -17,6 +17,9 @@ import { streamOf } from './socket-stream.ts';
 export interface NodeEngineOptions {
   /** Default: this thread's monotonic clock, counted from the start of the thread. */
   readonly clock?: () => Instant;
+  /** Read the clock for each callback and not once a turn: beside another engine on the same thread, whose callbacks come in
+   * between, the beginning of our turn would be in the past. Default false. */
+  readonly sharesThread?: boolean;
   /** `write` returns false once this many bytes are queued on a socket. Default 256 KiB. */
   readonly highWaterMark?: number;
   /** Alarms ring within a tenth of a millisecond instead of one: the last stretch before an alarm is spent in naps of that
@@ -58,7 +61,7 @@ class NodeEngine implements Engine {
 
   constructor(options: NodeEngineOptions) {
     this.#fine = options.fineAlarms === true;
-    this.turn = new Turn(options.clock ?? threadClock, () => this.batch.endTurn());
+    this.turn = new Turn(options.clock ?? threadClock, options.sharesThread === true, () => this.batch.endTurn());
     this.batch = new Batch(this.turn);
     this.highWaterMark = options.highWaterMark ?? 256 * 1024;
   }
@@ -445,19 +448,21 @@ class NodeSocket implements Socket {
  * immediate. */
 class Turn {
   readonly read: () => Instant;
+  readonly #sharesThread: boolean;
   readonly #ended: () => void;
   #instant: Instant;
   #fresh = false;
   #immediate: NodeJS.Immediate | undefined;
 
-  constructor(clock: () => Instant, ended: () => void) {
+  constructor(clock: () => Instant, sharesThread: boolean, ended: () => void) {
     this.read = clock;
+    this.#sharesThread = sharesThread;
     this.#ended = ended;
     this.#instant = clock();
   }
 
   now(): Instant {
-    if (!this.#fresh) {
+    if (!this.#fresh || this.#sharesThread) {
       this.#fresh = true;
       this.#instant = this.read();
       this.willEnd();

@@ -485,7 +485,11 @@ class UringEngine implements Engine, Home {
   }
 
   #tls(): Engine {
-    return (this.#tlsEngine ??= nodeEngine({ clock: this.#clock, highWaterMark: this.highWaterMark }));
+    return (this.#tlsEngine ??= nodeEngine({
+      clock: this.#clock,
+      sharesThread: true,
+      highWaterMark: this.highWaterMark,
+    }));
   }
 }
 
