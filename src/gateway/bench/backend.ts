@@ -32,6 +32,7 @@ export async function startBackend(site: Site): Promise<void> {
      http { access_log off; ${temporaryFolders(site.folder)} keepalive_requests 100000000; sendfile on; ${servers}
        server { listen 127.0.0.1:${countsPort}; location / { stub_status; } } }`,
   );
+  await until(backendPorts[0] ?? 0, 'is free');
   site.start(loadCore, [nginx, '-p', site.folder, '-c', file]);
   await until(backendPorts[0] ?? 0, 'listens');
 }

@@ -129,7 +129,7 @@ function caddy(): Proxy | string {
   if (program === undefined) return 'caddy is not on the path: left out';
   return {
     name: 'Caddy',
-    version: versionOf([program, 'version'], /v?(\d+\.\d+\.\d+)/),
+    version: versionOf([program, 'build-info'], /caddy\/v2\s+v(\d+\.\d+\.\d+)/),
     start: (site) => {
       const proxy = {
         handler: 'reverse_proxy',
@@ -177,13 +177,18 @@ function ours(engine: 'node' | 'uring'): Proxy {
   return {
     name: engine === 'node' ? 'Plimsoll on node' : 'Plimsoll on io_uring',
     version: process.version,
-    start: (site) => startOurs(site, ourConfiguration(engine)),
+    start: (site) => startOurs(site, ourConfiguration(engine, site)),
   };
 }
 
-function ourConfiguration(engine: 'node' | 'uring'): object {
+function ourConfiguration(engine: 'node' | 'uring', site: Site): object {
   const endpoints = backendPorts.map((port, index) => ({ id: `s${index}`, host: '127.0.0.1', port }));
-  const listen = { host: '127.0.0.1', port: proxyPort };
+  const certificates = [{ cert_file: `${site.folder}/cert.pem`, key_file: `${site.folder}/key.pem` }];
+  const host = '127.0.0.1';
+  const listen = [
+    { host, port: proxyPort },
+    { host, port: tlsPort, tls: { certificates } },
+  ];
   return { listen, engine, policy: 'least-request', endpoints, timeout_ns: 30e9 };
 }
 

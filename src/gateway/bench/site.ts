@@ -11,11 +11,11 @@ import { delimiter, join } from 'node:path';
 export const proxyCore = 0;
 export const loadCore = 1;
 
-export const backendPorts: readonly number[] = [18_081, 18_082, 18_083, 18_084];
-export const countsPort = 18_085;
-export const proxyPort = 18_090;
-export const tlsPort = 18_091;
-export const adminPort = 18_092;
+export const backendPorts: readonly number[] = [19_181, 19_182, 19_183, 19_184];
+export const countsPort = 19_185;
+export const proxyPort = 19_190;
+export const tlsPort = 19_191;
+export const adminPort = 19_192;
 
 export class Site {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'plimsoll-bench-'));
