@@ -5,3 +5,4 @@ export { type EventHandler, Kernel } from './sim/kernel.ts';
 export { simulate, type SimulatedPhase, type SimulateOptions } from './sim/simulate.ts';
 export { Simulation, type SimulationOptions } from './sim/simulation.ts';
 export { eventNames } from './sim/world.ts';
+export { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from './sim/topology-facts.ts';

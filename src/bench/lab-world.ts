@@ -11,6 +11,7 @@ import { type LoadGroup, type LoadRun, type LoadTarget, startLoad } from '../loa
 import type { Engine } from '../net.ts';
 import type { RecordLine, TopologyLine } from '../record.ts';
 import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
+import { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from '../sim.ts';
 import { tickFrom } from './tick.ts';
 import type { PhaseOutcome, World } from './world.ts';
 
@@ -303,32 +304,22 @@ function availableIn(scenario: Scenario): World['available'] {
 }
 
 function topologyOf(scenario: Scenario, lab: Lab): Omit<TopologyLine, 'kind' | 'at_ns'> {
-  const { topology } = scenario;
-  const replicasOf = (service: string): TopologyLine['services'][number]['replicas'] =>
-    lab.replicas
-      .filter((replica) => replica.service === service)
-      .map((replica) => ({
-        id: replica.id,
-        address: `${replica.host}:${replica.port}`,
-        workers: replica.workers,
-        ...(replica.cpuQuota === undefined ? {} : { cpu_quota: replica.cpuQuota }),
-      }));
+  const { topology, demand } = scenario;
   return {
     services: [
       ...topology.services.map((service) => ({
         name: service.name,
         role: 'service' as const,
-        replicas: replicasOf(service.name),
-        calls: service.calls.map((call) => ({
-          to: call.to,
-          retries: call.retries,
-          ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
+        replicas: replicasOf(lab, service.name).map((replica, place) => ({
+          ...replicaFacts(replica),
+          ...zoneFacts(service, place),
         })),
+        ...serviceFacts(service),
       })),
       ...topology.dependencies.map((dependency) => ({
         name: dependency.name,
         role: 'dependency' as const,
-        replicas: replicasOf(dependency.name),
+        replicas: replicasOf(lab, dependency.name).map(replicaFacts),
       })),
     ],
     ...(lab.gateway === undefined || topology.gateway === undefined
@@ -337,34 +328,28 @@ function topologyOf(scenario: Scenario, lab: Lab): Omit<TopologyLine, 'kind' | '
           gateway: {
             program: lab.gateway.program,
             version: lab.gateway.version,
-            policy: topology.gateway.policy,
-            timeout_ns: topology.gateway.timeout,
-            retries: topology.gateway.retries,
+            ...gatewayFacts(topology.gateway),
           },
         }),
-    clients: clientsOf(scenario.demand, topology.clients),
+    clients: topology.clients.map((group) =>
+      clientFacts(
+        group,
+        demand.find((one) => one.clients === group.name),
+      ),
+    ),
   };
 }
 
-function clientsOf(demands: readonly Demand[], clients: readonly Clients[]): TopologyLine['clients'] {
-  return clients.map((group) => {
-    const demand = demands.find((one) => one.clients === group.name);
-    return {
-      group: group.name,
-      via: group.via,
-      choice: group.choice,
-      service: group.service,
-      timeout_ns: group.timeout,
-      ...(demand === undefined
-        ? {}
-        : {
-            demand:
-              demand.kind === 'closed'
-                ? { model: 'closed' as const, users: demand.users, think_ns: demand.think }
-                : { model: 'open' as const, rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals },
-          }),
-    };
-  });
+const replicasOf = (lab: Lab, service: string): readonly LabReplica[] =>
+  lab.replicas.filter((replica) => replica.service === service);
+
+function replicaFacts(replica: LabReplica): TopologyLine['services'][number]['replicas'][number] {
+  return {
+    id: replica.id,
+    address: `${replica.host}:${replica.port}`,
+    workers: replica.workers,
+    ...(replica.cpuQuota === undefined ? {} : { cpu_quota: replica.cpuQuota }),
+  };
 }
 
 /** How long a whole run of these phases takes, for the progress display. */

@@ -62,6 +62,7 @@ function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined
     cpu_ns: cpu,
     throttled_ns: throttled,
     throttled_periods: periods,
+    in_rotation: gateway && inRotation(gateway.after, id),
     state: sources.after.silent.includes(id) ? 'silent' : 'up',
   });
 }
@@ -84,12 +85,25 @@ function clientTick(group: LoadSnapshot['groups'][number], cpu: number | undefin
   });
 }
 
+function inRotation(gateway: Exposition, id: string): boolean | undefined {
+  const healthy = sampleOf(gateway, 'plimsoll_gateway_endpoint_healthy', { endpoint: id });
+  return healthy === undefined ? undefined : healthy === 1;
+}
+
 function gatewayTick(gateway: Pair, sources: TickSources): GatewayTick {
   const healthy = gateway.after.samples.filter((sample) => sample.name === 'plimsoll_gateway_endpoint_healthy');
+  const wasIn = gateway.before.samples.filter(
+    (sample) => sample.name === 'plimsoll_gateway_endpoint_healthy' && sample.value === 1,
+  );
+  const ejected = wasIn.filter(
+    ({ labels }) => sampleOf(gateway.after, 'plimsoll_gateway_endpoint_healthy', labels) === 0,
+  );
   return compact<GatewayTick>({
     requests: grown(gateway, 'plimsoll_gateway_requests_total'),
+    retries: grown(gateway, 'plimsoll_gateway_retries_total'),
     healthy: healthy.length === 0 ? undefined : healthy.filter((sample) => sample.value === 1).length,
     total: healthy.length === 0 ? undefined : healthy.length,
+    ejections: healthy.length === 0 ? undefined : ejected.length,
     cpu_ns: difference(sources.before.cpu.get('gateway')?.cpuNs, sources.after.cpu.get('gateway')?.cpuNs),
   });
 }

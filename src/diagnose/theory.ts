@@ -40,7 +40,14 @@ export type Slug =
   | 'healthy'
   | 'skewed-balancer'
   | 'cpu-throttling'
-  | 'network';
+  | 'network'
+  | 'worker-pool-exhaustion'
+  | 'eviction-cascade'
+  | 'metastable-retry'
+  | 'fast-fail-blackhole'
+  | 'cold-start'
+  | 'zone-imbalance'
+  | 'connection-pinning';
 
 /** A theory of a run's record, or of a dossier. */
 export type TheorySlug = Slug | DossierSlug;
@@ -53,6 +60,7 @@ export type Pattern =
   | 'healthy'
   | 'generator-saturated'
   | 'cpu-throttling'
+  | 'eviction-cascade'
   | 'undecided'
   | DossierSlug;
 

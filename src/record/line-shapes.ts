@@ -14,6 +14,8 @@ import type {
   GatewayFacts,
   GatewayTick,
   HeaderLine,
+  HealthFacts,
+  HeldTick,
   HistogramLine,
   HistogramOf,
   JournalLine,
@@ -27,7 +29,7 @@ import type {
   VerdictLine,
 } from './lines.ts';
 import type { UnfinishedFields } from '../stats.ts';
-import { amount, anything, count, list, map, number, numberOrText, object, oneOf, optional } from './shape.ts';
+import { amount, anything, count, flag, list, map, number, numberOrText, object, oneOf, optional } from './shape.ts';
 import { type Fault, type Shape, tagged, text, whole } from './shape.ts';
 
 const environment = object<Environment>({
@@ -59,9 +61,17 @@ const service = object<ServiceFacts>({
   name: text,
   role: oneOf('service', 'dependency'),
   replicas: list(
-    object<ReplicaFacts>({ id: text, address: optional(text), workers: optional(amount), cpu_quota: optional(amount) }),
+    object<ReplicaFacts>({
+      id: text,
+      address: optional(text),
+      workers: optional(amount),
+      cpu_quota: optional(amount),
+      zone: optional(text),
+    }),
   ),
   calls: optional(list(object<CallFacts>({ to: text, timeout_ns: optional(amount), retries: optional(count) }))),
+  queue_limit: optional(count),
+  health_shares_pool: optional(flag),
 });
 
 const gateway = object<GatewayFacts>({
@@ -70,6 +80,8 @@ const gateway = object<GatewayFacts>({
   policy: optional(text),
   timeout_ns: optional(amount),
   retries: optional(count),
+  count: optional(count),
+  health: optional(object<HealthFacts>({ interval_ns: amount, timeout_ns: amount, fall: count, rise: count })),
 });
 
 const demand = tagged<DemandFacts, 'model'>('model', {
@@ -84,6 +96,10 @@ const client = object<ClientFacts>({
   service: optional(text),
   demand: optional(demand),
   timeout_ns: optional(amount),
+  retries: optional(count),
+  retry_budget: optional(amount),
+  zone: optional(text),
+  pinned: optional(flag),
   connections: optional(amount),
   turnaround_p50_ns: optional(amount),
   turnaround_p90_ns: optional(amount),
@@ -165,6 +181,7 @@ const replicaTick = object<ReplicaTick>({
   cpu_ns: optional(number),
   throttled_ns: optional(number),
   throttled_periods: optional(number),
+  in_rotation: optional(flag),
   state: optional(text),
 });
 
@@ -173,6 +190,7 @@ const clientTick = object<ClientTick>({
   planned: number,
   sent: number,
   answered: number,
+  retries: optional(number),
   errors: optional(errors),
   in_flight_mean: number,
   in_flight_min: optional(number),
@@ -182,6 +200,16 @@ const clientTick = object<ClientTick>({
   refused: optional(number),
   cpu_ns: optional(number),
   answered_by: optional(map(number)),
+});
+
+const heldTick = object<HeldTick>({
+  group: text,
+  asked: number,
+  held: number,
+  opened: number,
+  new_asked: number,
+  lost: number,
+  errors: optional(errors),
 });
 
 const tick = object<TickLine>({
@@ -194,13 +222,16 @@ const tick = object<TickLine>({
   gateway: optional(
     object<GatewayTick>({
       requests: optional(number),
+      retries: optional(number),
       errors: optional(errors),
       in_flight_mean: optional(number),
       healthy: optional(number),
       total: optional(number),
+      ejections: optional(number),
       cpu_ns: optional(number),
     }),
   ),
+  held: optional(list(heldTick)),
 });
 
 const histogram = object<HistogramLine>({

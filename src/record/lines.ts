@@ -72,6 +72,10 @@ export interface ServiceFacts {
   readonly role: 'service' | 'dependency';
   readonly replicas: readonly ReplicaFacts[];
   readonly calls?: readonly CallFacts[];
+  /** Requests that may wait for a worker in one replica; the next one is refused. */
+  readonly queue_limit?: number;
+  /** Whether health checks wait for a worker like any request. */
+  readonly health_shares_pool?: boolean;
 }
 
 export interface ReplicaFacts {
@@ -82,6 +86,7 @@ export interface ReplicaFacts {
   readonly workers?: number;
   /** CPU quota in cores, where one is enforced. */
   readonly cpu_quota?: number;
+  readonly zone?: string;
 }
 
 export interface CallFacts {
@@ -98,6 +103,18 @@ export interface GatewayFacts {
   readonly policy?: string;
   readonly timeout_ns?: number;
   readonly retries?: number;
+  /** How many of them share the load, each with its own view of the replicas; one where absent. */
+  readonly count?: number;
+  readonly health?: HealthFacts;
+}
+
+/** How the balancer asks replicas whether they are fit. */
+export interface HealthFacts {
+  readonly interval_ns: number;
+  readonly timeout_ns: number;
+  /** Failures in a row that take a replica out, successes in a row that bring it back. */
+  readonly fall: number;
+  readonly rise: number;
 }
 
 export interface ClientFacts {
@@ -109,6 +126,13 @@ export interface ClientFacts {
   readonly service?: string;
   readonly demand?: DemandFacts;
   readonly timeout_ns?: number;
+  /** Further tries of a client after the first, and the share of requests that may be tried again, where there is a budget. */
+  readonly retries?: number;
+  readonly retry_budget?: number;
+  /** Its clients stand in this zone and ask replicas of it. */
+  readonly zone?: string;
+  /** Whether a user keeps the replica that its connection was made to. */
+  readonly pinned?: boolean;
   /** Connections that the group used, and the time from an answer on one of them to its next request: a user who waits for
    * the answer and goes on at once has next to none. Observed, where a log tells connections apart. */
   readonly connections?: number;
@@ -190,6 +214,21 @@ export interface TickLine {
   readonly replicas: readonly ReplicaTick[];
   readonly clients: readonly ClientTick[];
   readonly gateway?: GatewayTick;
+  /** Connections held beside the requests. */
+  readonly held?: readonly HeldTick[];
+}
+
+/** Connections of one client group: what was asked at the end of the span against what there was, and what happened in it. */
+export interface HeldTick {
+  readonly group: string;
+  readonly asked: number;
+  readonly held: number;
+  /** Opened in the span; `new_asked` is how many the dials asked for. */
+  readonly opened: number;
+  readonly new_asked: number;
+  /** Closed by the peer. */
+  readonly lost: number;
+  readonly errors?: ErrorCounts;
 }
 
 /** How many requests went wrong, by kind: `timeout`, `refused`, `reset`, `status-5xx`, … Absent kinds are 0. */
@@ -220,6 +259,8 @@ export interface ReplicaTick {
   readonly cpu_ns?: number;
   readonly throttled_ns?: number;
   readonly throttled_periods?: number;
+  /** Whether the balancer gave it requests at the end of the span: false once its health checks have failed. */
+  readonly in_rotation?: boolean;
   /** `up`, `down`, `stopped`: as the balancer or the operator sees it. */
   readonly state?: string;
 }
@@ -239,6 +280,8 @@ export interface ClientTick {
   readonly planned: number;
   readonly sent: number;
   readonly answered: number;
+  /** Further tries that its clients made, after failures and timeouts. */
+  readonly retries?: number;
   readonly errors?: ErrorCounts;
   /** Time-weighted mean over the span, of requests due and not yet answered. */
   readonly in_flight_mean: number;
@@ -257,10 +300,14 @@ export interface ClientTick {
 
 export interface GatewayTick {
   readonly requests?: number;
+  /** Further tries that it made itself, at another replica. */
+  readonly retries?: number;
   readonly errors?: ErrorCounts;
   readonly in_flight_mean?: number;
   readonly healthy?: number;
   readonly total?: number;
+  /** Replicas that were taken out in the span because their health checks failed. */
+  readonly ejections?: number;
   readonly cpu_ns?: number;
 }
 
@@ -313,7 +360,7 @@ export interface VerdictLine {
 export interface EndLine {
   readonly kind: 'end';
   readonly at_ns: number;
-  /** `finished`, `interrupted`, `failed`. A record without an end was cut off. */
+  /** `finished`, `interrupted`, `failed`, or `objective`: one that says `or abort` did not hold. A record without an end was cut off. */
   readonly reason: string;
   readonly detail?: string;
 }

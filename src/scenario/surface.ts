@@ -32,6 +32,14 @@ export const patterns = [
   'overload',
   'healthy',
   'generator-saturated',
+  'cpu-throttling',
+  'worker-pool-exhaustion',
+  'eviction-cascade',
+  'metastable-retry',
+  'fast-fail-blackhole',
+  'cold-start',
+  'zone-imbalance',
+  'connection-pinning',
   'undecided',
 ] as const;
 

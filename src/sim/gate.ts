@@ -43,6 +43,9 @@ export class Gate {
   readonly inFlight: Level;
   /** Totals since the beginning. */
   requests = 0;
+  /** Further tries, and endpoints taken out by their health checks. */
+  retried = 0;
+  ejections = 0;
   readonly errors = new Map<string, number>();
 
   #balancer: Balancer;
@@ -90,7 +93,12 @@ export class Gate {
     this.#rebuild();
   }
 
+  isHealthy(endpoint: number): boolean {
+    return this.#healthy[endpoint] ?? false;
+  }
+
   setHealthy(endpoint: number, healthy: boolean): void {
+    if (!healthy) this.ejections += 1;
     this.#healthy[endpoint] = healthy;
     this.#rebuild();
   }

@@ -49,6 +49,8 @@ export class Group {
   #answeredBy = new Int32Array(0);
   /** Arrivals so far, in an open group. */
   arrivals = 0;
+  /** Further tries of its clients so far. */
+  retried = 0;
 
   constructor(settings: GroupSettings, now: number) {
     this.name = settings.name;
@@ -76,6 +78,11 @@ export class Group {
     const endpoint = this.gate.pick(undefined, now);
     if (endpoint !== undefined) this.#pins[place] = endpoint;
     return endpoint;
+  }
+
+  /** The user's connection broke, or was never made: it chooses anew. */
+  unpin(user: number): void {
+    if (this.#pins !== undefined && this.source.kind === 'closed') this.#pins[user - this.source.firstUser] = -1;
   }
 
   answered(station: number): void {

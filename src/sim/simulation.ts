@@ -10,6 +10,7 @@ import type { LedgerLine, RecordLine, TopologyLine } from '../record.ts';
 import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
 import type { EventHandler } from './kernel.ts';
 import { isEmpty } from './tally.ts';
+import { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from './topology-facts.ts';
 import { histogramLine, Ticker } from './ticks.ts';
 import { World } from './world.ts';
 
@@ -243,7 +244,7 @@ function changed(before: Readonly<Record<string, number>>, after: Readonly<Recor
 }
 
 function topologyOf(scenario: Scenario, world: World): Omit<TopologyLine, 'kind' | 'at_ns'> {
-  const { topology } = scenario;
+  const { topology, demand } = scenario;
   return {
     services: world.fleet.sites.map((site) => {
       const service = topology.services.find((each) => each.name === site.name);
@@ -254,44 +255,17 @@ function topologyOf(scenario: Scenario, world: World): Omit<TopologyLine, 'kind'
           id: station.id,
           workers: station.workers,
           ...(service?.cpuQuota === undefined ? {} : { cpu_quota: service.cpuQuota }),
+          ...(service === undefined ? {} : zoneFacts(service, station.place)),
         })),
-        ...(service === undefined
-          ? {}
-          : {
-              calls: service.calls.map((call) => ({
-                to: call.to,
-                retries: call.retries,
-                ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
-              })),
-            }),
+        ...(service === undefined ? {} : serviceFacts(service)),
       };
     }),
-    ...(topology.gateway === undefined
-      ? {}
-      : {
-          gateway: {
-            program: 'plimsoll',
-            policy: topology.gateway.policy,
-            timeout_ns: topology.gateway.timeout,
-            retries: topology.gateway.retries,
-          },
-        }),
-    clients: topology.clients.map((group) => {
-      const demand = scenario.demand.find((each) => each.clients === group.name);
-      return {
-        group: group.name,
-        via: group.via,
-        choice: group.choice,
-        service: group.service,
-        timeout_ns: group.timeout,
-        ...(demand === undefined ? {} : { demand: demandFacts(demand) }),
-      };
-    }),
+    ...(topology.gateway === undefined ? {} : { gateway: { program: 'plimsoll', ...gatewayFacts(topology.gateway) } }),
+    clients: topology.clients.map((group) =>
+      clientFacts(
+        group,
+        demand.find((each) => each.clients === group.name),
+      ),
+    ),
   };
-}
-
-function demandFacts(demand: Demand): NonNullable<TopologyLine['clients'][number]['demand']> {
-  return demand.kind === 'closed'
-    ? { model: 'closed', users: demand.users, think_ns: demand.think }
-    : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
 }

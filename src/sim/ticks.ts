@@ -29,6 +29,10 @@ export class Ticker {
   #spare: Float64Array | undefined;
   #silent: Uint8Array;
   #gatewayRequests = 0;
+  #gatewayRetries = 0;
+  #ejections = 0;
+  /** Of each group's clients, when they were last counted. */
+  readonly #clientRetries = new Map<Group, number>();
   #gatewayErrors = new Map<string, number>();
   #from: number;
 
@@ -85,6 +89,7 @@ export class Ticker {
       ...errorsOf(tally?.errors),
       ...(latency === undefined ? {} : { latency }),
       ...(isSilent || this.#silent[index] === 1 ? inFlightOnly(outside) : grownBetween(grown, span, isLimited)),
+      ...this.#rotation(station),
       state: isSilent ? 'silent' : 'up',
     };
     books.clearRecent(index);
@@ -96,6 +101,12 @@ export class Ticker {
     return this.#world.gateway(fleet.siteOf(station).name)?.cutEndpoint(station.place, now);
   }
 
+  /** Only where somebody checks: otherwise nobody is ever out. */
+  #rotation(station: Station): Pick<ReplicaTick, 'in_rotation'> {
+    const gate = this.#world.gateway(this.#world.fleet.siteOf(station).name);
+    return gate === undefined || !this.#world.checksHealth ? {} : { in_rotation: gate.isHealthy(station.place) };
+  }
+
   #client(group: Group): ClientTick {
     const { recent } = group;
     const inFlight = cutLevel(group.inFlight, this.#world.now);
@@ -105,6 +116,7 @@ export class Ticker {
       planned: recent.planned,
       sent: recent.planned,
       answered: recent.answered,
+      ...this.#cutRetries(group),
       ...errorsOf(recent.errors),
       in_flight_mean: inFlight.mean,
       in_flight_min: inFlight.min,
@@ -115,6 +127,13 @@ export class Ticker {
     };
     recent.clear();
     return tick;
+  }
+
+  #cutRetries(group: Group): Pick<ClientTick, 'retries'> {
+    if (group.retry === undefined) return {};
+    const retries = group.retried - (this.#clientRetries.get(group) ?? 0);
+    this.#clientRetries.set(group, group.retried);
+    return { retries };
   }
 
   /** In a large fleet each group's part of it would be as long as the tick itself; there the replicas' own counts must do. */
@@ -137,14 +156,20 @@ export class Ticker {
       for (const [kind, count] of gate.errors) errors.set(kind, (errors.get(kind) ?? 0) + count);
     }
     const grown = [...errors].map(([kind, count]) => [kind, count - (this.#gatewayErrors.get(kind) ?? 0)] as const);
+    const retries = sum(gates.map((gate) => gate.retried));
+    const ejections = sum(gates.map((gate) => gate.ejections));
     const tick: GatewayTick = {
       requests: requests - this.#gatewayRequests,
+      ...(gates.some((gate) => gate.retries > 0) ? { retries: retries - this.#gatewayRetries } : {}),
       ...errorsOf(new Map(grown.filter(([, count]) => count > 0))),
       in_flight_mean: sum(gates.map((gate) => cutLevel(gate.inFlight, now).mean)),
       healthy: sum(gates.map((gate) => gate.healthyCount)),
       total: sum(gates.map((gate) => gate.stations.length)),
+      ...(this.#world.checksHealth ? { ejections: ejections - this.#ejections } : {}),
     };
     this.#gatewayRequests = requests;
+    this.#gatewayRetries = retries;
+    this.#ejections = ejections;
     this.#gatewayErrors = errors;
     return { gateway: tick };
   }

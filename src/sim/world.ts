@@ -150,6 +150,11 @@ export class World implements StationDuties {
 
   // ── what an operator does, and what goes wrong ────────────────────────────────────────────────────────────────────
 
+  /** Whether anybody's health is checked. */
+  get checksHealth(): boolean {
+    return this.#checks !== undefined;
+  }
+
   /** The load balancer before a service, where one has been asked for. */
   gateway(service: string): Gate | undefined {
     return this.#gates.gateway(service);
@@ -433,6 +438,7 @@ export class World implements StationDuties {
     if (this.#mayRetry(request, gate, outcome, now)) {
       const tried = requests.tried.get(request) ?? [];
       tried.push(endpoint);
+      gate.retried += 1;
       requests.tried.set(request, tried);
       this.#attempt(request, group, now);
       return;
@@ -482,6 +488,7 @@ export class World implements StationDuties {
     const at = instantAt(now);
     if (tries > retry.retries || retry.budget?.withdraw(at) === false) return false;
     requests.tries[request] = tries;
+    group.retried += 1;
     requests.attempts[request] = 0;
     requests.tried.delete(request);
     requests.forgetDeadlines(request);
@@ -516,6 +523,7 @@ export class World implements StationDuties {
   #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
     this.books.unanswered(group, station, kind, dueAt, now);
+    group.unpin(this.requests.user[request] ?? -1);
     this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
   }
 

@@ -4,11 +4,14 @@
 // To explain a worker time that is longer by the factor f, the replica must have stood still for 1 − 1/f of the time it
 // worked.
 
+import { counted } from '../course.ts';
 import type { Evidence } from '../evidence.ts';
-import { replicaOf, slownessFor } from '../evidence.ts';
+import { meanService, replicaOf, slownessFor } from '../evidence.ts';
 import { missing, slowness, throttledShare } from '../measures.ts';
-import type { Claim, Finding, Theory } from '../theory.ts';
-import { percent, wholePercent } from '../wording.ts';
+import { tickOf } from '../phase-evidence.ts';
+import { sum } from '../quantity.ts';
+import { type Claim, type Finding, isMissing, type Theory } from '../theory.ts';
+import { percent, say, wholePercent } from '../wording.ts';
 
 export const cpuThrottling: Theory = {
   slug: 'cpu-throttling',
@@ -18,7 +21,7 @@ export const cpuThrottling: Theory = {
     'A quota of CPU time per period (100 ms as a rule) is used up early by several runnable threads; then the kernel lets the ' +
     'whole group stand until the period ends. Worker time grows by those pauses, although the average use of CPU looks low.',
   lookAlikes: ['slow-replica', 'convoy'],
-  predict: (evidence) => [countersMove(evidence), enoughToExplain(evidence)],
+  predict: (evidence) => [countersMove(evidence), enoughToExplain(evidence), longStops(evidence)],
   foresee: () => [],
   refutedBy: 'Flat counters: `nr_throttled` and `throttled_usec` do not grow while the replica is slow.',
   provedBy: 'Counters that grow during the symptom, by enough to explain how much longer the work takes.',
@@ -59,7 +62,42 @@ function enoughToExplain(evidence: Evidence): Claim {
   };
 }
 
+/** Where all replicas are stopped alike there is no sibling to be slower than: then the stops speak for themselves. */
+function longStops(evidence: Evidence): Claim {
+  const hot = evidence.suspect;
+  const stop = stopOf(evidence);
+  const often = (replicaOf(evidence.baseline, hot)?.throttledShare ?? 0) >= clearlyThrottled;
+  const alike = evidence.baseline.replicas.every((one) => (one.throttledShare ?? 0) >= clearlyThrottled / 2);
+  const service = meanService(evidence);
+  return {
+    key: `stops of ${hot ?? 'all'}`,
+    says: 'All are stopped, again and again, and each stop lasts at least half as long as a piece of work.',
+    predicted:
+      stop === undefined || service === undefined
+        ? { missing: missing.throttling }
+        : often && alike
+          ? { low: 0.5 * service, unit: 's' }
+          : { missing: `stops of all replicas for ${percent(clearlyThrottled)} of the time` },
+    measure: () => (stop === undefined ? { missing: missing.throttling } : counted(stop)),
+    refutes: 'Stops that nobody would notice.',
+    bearing: 'sufficient',
+  };
+}
+
+/** Share of the time from which on stops are more than an accident. */
+const clearlyThrottled = 0.05;
+
+/** Mean length of a stop, in seconds, over all replicas. */
+function stopOf({ baseline, ids }: Evidence): number | undefined {
+  const own = baseline.ticks.flatMap((tick) => ids.flatMap((id) => tickOf(tick, id) ?? []));
+  const periods = sum(own.map((replica) => replica.throttled_periods ?? 0));
+  return periods === 0 ? undefined : sum(own.map((replica) => replica.throttled_ns ?? 0)) / periods / 1e9;
+}
+
 function verdict(evidence: Evidence): Finding {
+  const alike = longStops(evidence);
+  const stop = stopOf(evidence);
+  if (!isMissing(alike.predicted) && stop !== undefined) return allAlike(evidence, stop);
   const hot = evidence.suspect ?? 'one replica';
   const throttled = replicaOf(evidence.baseline, hot)?.throttledShare ?? 0;
   const factor = slownessFor(evidence, hot)?.ratio.value ?? 1;
@@ -68,6 +106,28 @@ function verdict(evidence: Evidence): Finding {
     sentence: `${hot} is stopped by its CPU quota ${percent(throttled)} of the time, and its work takes ${factor.toFixed(2)} times as long as its siblings’.`,
     arithmetic: [
       `to explain ${factor.toFixed(2)} ×: 1 − 1/${factor.toFixed(2)} = ${percent(1 - 1 / factor)} of the time; measured ${percent(throttled)}`,
+    ],
+    fix: cpuThrottling.fix,
+  };
+}
+
+function allAlike(evidence: Evidence, stop: number): Finding {
+  const shares = evidence.baseline.replicas.map((replica) => replica.throttledShare ?? 0);
+  const mean = sum(shares) / shares.length;
+  const quota = evidence.topology?.services.flatMap(({ replicas }) =>
+    replicas.flatMap((one) => one.cpu_quota ?? []),
+  )[0];
+  const cpu = sum(evidence.baseline.ticks.flatMap((tick) => tick.replicas.map((replica) => replica.cpu_ns ?? 0)));
+  const used = cpu / 1e9 / evidence.baseline.seconds / shares.length;
+  return {
+    sentence: `Every replica is stopped by its CPU quota ${percent(mean)} of the time, ${say(stop, 's')} at once, although on average the quota is enough.`,
+    arithmetic: [
+      ...(quota === undefined
+        ? []
+        : [
+            `used ${percent(used)} of a core on average; allowed ${percent(quota)}, which is ${say(quota * 0.1, 's')} in each 100 ms`,
+          ]),
+      `stopped ${percent(mean)} of the time, ${say(stop, 's')} each: whoever comes then waits as long`,
     ],
     fix: cpuThrottling.fix,
   };

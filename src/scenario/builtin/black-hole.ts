@@ -29,4 +29,5 @@ faults:
 
 warm_up: 3s
 duration: 15s
+expect: fast-fail-blackhole
 `;

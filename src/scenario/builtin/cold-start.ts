@@ -31,4 +31,5 @@ faults:
 
 warm_up: 4s
 duration: 20s
+expect: cold-start
 `;

@@ -1,10 +1,11 @@
-// Twelve connections, each made to a replica drawn by chance and kept: three a replica on average, and rarely three each. Whoever
-// drew the replica with six waits, and a new replica would get nothing at all.
+// Twenty-four connections over four replicas, placed by dice when they are made: six each on average. A replica that is started
+// again comes back to none, because nobody connects anew: the other three carry eight each, which is more than four workers can,
+// and no autoscaler that looks at the mean sees anything.
 
 export const connectionPinning = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: connection-pinning
-about: Long-lived connections are balanced once, when they are made; what each carries stays where it is (imagined time only).
+about: Long-lived connections are placed once; a replica that was restarted gets none, and the others have too many (imagined time only).
 
 services:
   api:
@@ -19,6 +20,10 @@ demand:
   - clients: callers
     closed: { users: 24, think: 10ms }
 
-warm_up: 3s
+faults:
+  - { at: 1s, for: 1s, kill: api-3 }
+
+warm_up: 4s
 duration: 15s
+expect: connection-pinning
 `;

@@ -31,4 +31,5 @@ faults:
 
 warm_up: 5s
 duration: 25s
+expect: eviction-cascade
 `;

@@ -39,4 +39,5 @@ faults:
 
 warm_up: 5s
 duration: 25s
+expect: worker-pool-exhaustion
 `;

@@ -32,4 +32,5 @@ faults:
 
 warm_up: 5s
 duration: 60s
+expect: metastable-retry
 `;

@@ -1,6 +1,6 @@
-// Each request burns 8 ms of processor time and then waits 10 ms for nothing in particular. At 40/s a replica needs 32 % of a core
-// and may use 40 %: on average that is enough, but it comes in bursts, and whoever has used up his 40 ms stands still until
-// the next 100 ms begin.
+// Each request burns 20 ms of processor time and then waits 10 ms for nothing in particular. At 15/s a replica needs 30 % of a core
+// and may use 40 %: on average that is enough, but requests come in bursts. Two use up the 40 ms of a period, and whoever comes
+// third stands still with all the others until the next 100 ms begin.
 
 export const throttled = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
@@ -12,7 +12,7 @@ services:
     replicas: 2
     workers: 16
     service_time: constant 10ms
-    cpu_time: 8ms
+    cpu_time: 20ms
     cpu_quota: 0.4
 
 gateway:
@@ -23,8 +23,9 @@ clients:
 
 demand:
   - clients: callers
-    open: { rate: 80/s, arrivals: poisson }
+    open: { rate: 30/s, arrivals: poisson }
 
 warm_up: 3s
-duration: 15s
+duration: 30s
+expect: cpu-throttling
 `;

@@ -25,4 +25,5 @@ demand:
 
 warm_up: 5s
 duration: 15s
+expect: zone-imbalance
 `;

@@ -1,0 +1,66 @@
+// The settings of a scenario as a record tells them: what an operator could read from configuration, the same in every world.
+
+import type { CallFacts, ClientFacts, GatewayFacts, ServiceFacts } from '../record.ts';
+import type { Clients, Demand, Gateway, Service } from '../scenario.ts';
+
+export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 'name' | 'role'> {
+  const { limit } = service.queue;
+  return {
+    calls: service.calls.map((call): CallFacts => ({
+      to: call.to,
+      retries: call.retries,
+      ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
+    })),
+    ...(Number.isSafeInteger(limit) ? { queue_limit: limit } : {}),
+    health_shares_pool: service.healthSharesPool,
+  };
+}
+
+/** The zone of a service's replica by its place, from 0. */
+export function zoneFacts({ zones }: Service, place: number): { readonly zone?: string } {
+  const zone = zones?.[place % zones.length];
+  return zone === undefined ? {} : { zone };
+}
+
+export function gatewayFacts(gateway: Gateway): Omit<GatewayFacts, 'program' | 'version'> {
+  const { policy, timeout, retries, health, count } = gateway;
+  return {
+    policy,
+    timeout_ns: timeout,
+    retries,
+    ...(count === undefined ? {} : { count }),
+    ...(health === undefined
+      ? {}
+      : {
+          health: {
+            interval_ns: health.interval,
+            timeout_ns: health.timeout,
+            fall: health.fall,
+            rise: health.rise,
+          },
+        }),
+  };
+}
+
+export function clientFacts(group: Clients, demand: Demand | undefined): ClientFacts {
+  const { retry, zone, pinned } = group;
+  return {
+    group: group.name,
+    via: group.via,
+    choice: group.choice,
+    service: group.service,
+    ...(demand === undefined ? {} : { demand: demandFacts(demand) }),
+    timeout_ns: group.timeout,
+    ...(retry === undefined
+      ? {}
+      : { retries: retry.retries, ...(retry.budget === undefined ? {} : { retry_budget: retry.budget }) }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(pinned === true ? { pinned } : {}),
+  };
+}
+
+function demandFacts(demand: Demand): NonNullable<ClientFacts['demand']> {
+  return demand.kind === 'closed'
+    ? { model: 'closed', users: demand.users, think_ns: demand.think }
+    : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
+}
