@@ -256,9 +256,20 @@ export const unrest: Measure = (_, phase) => {
 export const failedShare: Measure = (_, phase) =>
   phase.failedShare === undefined ? { missing: missing.clients } : settled(phase.failedShare);
 
-/** The least share of failures at any replica. */
-export const leastFailedShare: Measure = (_, phase) =>
-  settled(Math.min(...phase.replicas.map((one) => one.failedShare)));
+/** The least share of requests that were refused or waited in vain at any replica. Of a single one nothing can be alike, and who
+ * breaks a connection is not full. */
+export const leastFailedShare: Measure = (_, phase) => {
+  if (phase.replicas.length < 2) return { missing: 'failures at two replicas or more' };
+  const shares = phase.replicas.map(({ id, failedShare: all }) => {
+    const kinds = phase.ticks.flatMap((tick) => Object.entries(tickOf(tick, id)?.errors ?? {}));
+    const failed = sum(kinds.map(([, count]) => count));
+    const broken = sum(
+      kinds.filter(([kind]) => /^(?:reset|client-left|no-server)$/.test(kind)).map(([, count]) => count),
+    );
+    return failed === 0 ? all : (all * (failed - broken)) / failed;
+  });
+  return settled(Math.min(...shares));
+};
 
 /** Growth of the number in flight from the first quarter of the phase to the last, as a share of its mean. */
 export const growth: Measure = (_, phase) =>

@@ -119,11 +119,12 @@ function fleetsOfSamples(samples: readonly SampleFact[], dossier: Dossier): Flee
   for (const [name, own] of families) {
     const by = labelThatTellsApart(own);
     if (by === undefined) continue;
+    const ids = new Set(own.flatMap((one) => one.labels[by] ?? []));
     for (const one of own) {
       const id = one.labels[by];
       if (id === undefined) continue;
       const of = ownerOf(one.labels, by, id);
-      const draft = draftFor(drafts, by, of);
+      const draft = draftFor(drafts, by, of, ids);
       const member = memberFor(draft, id);
       const { zone, version } = placeOf(one.labels);
       if (zone !== undefined) member.zone = zone;
@@ -343,13 +344,18 @@ function ofTable(table: RequestTable, dossier: Dossier): Fleet[] {
 
 // ── together ──
 
-function draftFor(drafts: Map<string, Draft>, by: string, of: string): Draft {
-  const key = `${by} ${of}`;
-  const known = drafts.get(key);
-  if (known !== undefined) return known;
-  const draft: Draft = { by, of, members: new Map(), origins: [] };
-  drafts.set(key, draft);
-  return draft;
+/** The draft of the same label and owner that has one of these members already: whom no other metric knows belongs elsewhere, as
+ * hosts of a batch job beside those of a service. */
+function draftFor(drafts: Map<string, Draft>, by: string, of: string, ids?: ReadonlySet<string>): Draft {
+  for (let other = 0; ; other++) {
+    const key = `${by} ${of} ${other}`;
+    const known = drafts.get(key);
+    if (known !== undefined && (ids === undefined || known.members.keys().some((id) => ids.has(id)))) return known;
+    if (known !== undefined) continue;
+    const draft: Draft = { by, of, members: new Map(), origins: [] };
+    drafts.set(key, draft);
+    return draft;
+  }
 }
 
 function memberFor(draft: Draft, id: string): NonNullable<ReturnType<Draft['members']['get']>> {

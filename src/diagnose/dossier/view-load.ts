@@ -76,14 +76,45 @@ function failedOf(result: LoadResultFact): number | undefined {
   return Object.entries(result.statuses).reduce((sum, [status, count]) => sum + (/^[23]/.test(status) ? 0 : count), 0);
 }
 
-/** How busy the processors were, 0–1, where somebody measured it: of what is served, not of the generator. */
+/** How busy the processors were, 0–1, where somebody measured it: of what is served, not of the generator, and not of something
+ * that nothing else in the evidence speaks of, as long as there is another. */
 export function serverCpu(
   view: View,
 ): { readonly value: number; readonly text: string; readonly origins: readonly Origin[] } | undefined {
-  const found = view.greatest((name, labels) => isShare(name) && !isGenerator(JSON.stringify(labels)));
+  const all = view.dossier.samples.filter(
+    ({ name, labels }) => isShare(name.toLowerCase()) && !isGenerator(JSON.stringify(labels)) && !isAside(labels),
+  );
+  const others = subjectsBeside(view);
+  const related = all.filter(({ labels }) => Object.values(labels).some((value) => others.has(value)));
+  const plain = all.filter(({ labels }) =>
+    Object.entries(labels).every(([key, value]) => !whose.test(key) || generic.test(value)),
+  );
+  const [found] = (related.length > 0 ? related : plain).toSorted((one, other) => other.value - one.value);
   if (found === undefined || found.value < 0) return undefined;
   const value = found.value > 1.5 ? found.value / 100 : found.value;
-  return { value, text: `${found.name} ${(value * 100).toFixed(1)} %`, origins: found.origins };
+  return { value, text: `${found.name} ${(value * 100).toFixed(1)} %`, origins: [found.origin] };
+}
+
+/** Labels that say whose processor it is, and names that any server may have. */
+const whose = /^(?:job|service|app|deployment|host|node|instance|pod|server|container|vm)$/i;
+const generic = /serv|app|api|web|back|edge|proxy|gateway|db|sql|main|default/i;
+
+/** Whose processors nobody waits for. */
+const isAside = (labels: Readonly<Record<string, string>>): boolean =>
+  Object.values(labels).some((value) =>
+    /^(?:batch|nightly|cron|backup)\b|[-_.](?:batch|cronjob|backup)\b/i.test(value),
+  );
+
+/** Whatever has a name in metrics that are not about processors, and in logs. */
+function subjectsBeside({ dossier, tables }: View): ReadonlySet<string> {
+  const named = [...dossier.samples, ...dossier.series].filter(
+    ({ name }) => !/cpu|memory|goroutines|cgroup|cfs/i.test(name),
+  );
+  return new Set([
+    ...named.flatMap(({ labels }) => Object.values(labels)),
+    ...tables.flatMap(({ replicas, services }) => [...replicas, ...services]),
+    ...dossier.settings.flatMap(({ scope }) => scope.split(' ')),
+  ]);
 }
 
 function isShare(name: string): boolean {

@@ -115,7 +115,9 @@ export const circuitBreakerOverflow: DossierTheory = {
       ],
       culprit:
         binding === undefined
-          ? undefined
+          ? counted?.cluster === undefined
+            ? undefined
+            : `cluster ${counted.cluster}: a bound of its circuit breaker`
           : `${ownerOf(binding)}: ${nativeName(binding)} ${String(binding.value)}${binding.implied ? ' (default)' : ''}`,
       sentence:
         `The proxy refused ${overflow > 0 ? overflow : (flagged?.count ?? 0)} requests itself` +

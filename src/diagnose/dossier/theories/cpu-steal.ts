@@ -46,7 +46,9 @@ export const cpuSteal: DossierTheory = {
 function stolen(view: View): number | undefined {
   const all = view.total((name, labels) => name === 'node_cpu_seconds_total' && labels['mode'] !== undefined);
   const taken = view.total((name, labels) => name === 'node_cpu_seconds_total' && labels['mode'] === 'steal');
-  if (all !== undefined && taken !== undefined && all.value > 0) return taken.value / all.value;
+  const counted = all !== undefined && taken !== undefined && all.value > 0 ? taken.value / all.value : undefined;
   const told = view.greatest((name) => /(^|_)steal(_percent|_pct|_ratio|_share)?$/.test(name));
-  return told === undefined ? undefined : told.value > 1 ? told.value / 100 : told.value;
+  const present = told === undefined ? undefined : told.value > 1 ? told.value / 100 : told.value;
+  // Counters of one reading tell of all the time since the machine was started.
+  return counted === undefined || present === undefined ? (counted ?? present) : Math.max(counted, present);
 }

@@ -38,7 +38,8 @@ export const dependencyPoolExhaustion: DossierTheory = {
     const at = failuresAt(view, pool);
     const cpu = serverCpu(view);
     const goodput = goodputsOf(view);
-    const crowd = Math.max(0, ...pool.readings.flatMap(({ waiting }) => waiting ?? []));
+    const queued = pool.readings.flatMap(({ waiting }) => waiting ?? []);
+    const crowd = Math.max(0, ...queued);
     const longest = pool.longestWait;
     const unserved = pool.timedOut !== undefined && pool.timedOut > 0;
     return {
@@ -114,6 +115,25 @@ export const dependencyPoolExhaustion: DossierTheory = {
                   origins: pool.origins,
                 },
           missing: 'how many wait for a connection, and for how long',
+        }),
+        claim('Many wait for one in every reading, and there is never a free one: it is no burst.', {
+          bearing: 'sufficient',
+          predicted: 'more than there are connections, in three readings or more, at a database that is not busy',
+          refutes: 'a reading in which nobody waits',
+          seen:
+            queued.length < 3 || pool.size === undefined
+              ? undefined
+              : {
+                  text: `at least ${Math.min(...queued)} waiting for one of ${pool.size} in ${queued.length} readings`,
+                  holds:
+                    Math.min(...queued) > 0 &&
+                    crowd > pool.size &&
+                    full.length >= 3 &&
+                    free.length === 0 &&
+                    (cpu?.value ?? 0) < 0.7,
+                  origins: pool.origins,
+                },
+          missing: 'how many wait for a connection, reading by reading',
         }),
         claim('More uses gave up than got a connection.', {
           bearing: 'sufficient',

@@ -1,6 +1,8 @@
 // No descriptor left, so no connection can be opened or taken.
 
+import type { Origin } from '../../../record.ts';
 import { claim, type DossierTheory } from '../theory.ts';
+import type { View } from '../view.ts';
 import { sayCountSetting } from '../view-words.ts';
 
 export const descriptorsExhausted: DossierTheory = {
@@ -21,7 +23,8 @@ export const descriptorsExhausted: DossierTheory = {
       ...view.messages('too-many-open-files', 'worker-connections-full', 'proxy-connections-full'),
       ...view.messagesLike(/too many open files|EMFILE|ENFILE/),
     ].filter((one, index, all) => all.indexOf(one) === index);
-    if (told.length === 0) return undefined;
+    const dropped = droppedAtTheDoor(view);
+    if (told.length === 0 && dropped === undefined) return undefined;
     const [first] = told;
     const bound =
       view.setting('workers.connections', ({ implied }) => !implied) ??
@@ -33,16 +36,43 @@ export const descriptorsExhausted: DossierTheory = {
           bearing: 'sufficient',
           predicted: 'at least three times',
           refutes: 'once, at a start',
-          seen: {
-            text: `${told.length} × ${first?.text.slice(0, 100) ?? ''}`,
-            holds: told.length >= 3,
-            origins: told.slice(0, 2).map(({ origin }) => origin),
-          },
+          seen:
+            told.length === 0
+              ? undefined
+              : {
+                  text: `${told.length} × ${first?.text.slice(0, 100) ?? ''}`,
+                  holds: told.length >= 3,
+                  origins: told.slice(0, 2).map(({ origin }) => origin),
+                },
+          missing: 'the error log of the process',
+        }),
+        claim('nginx accepted connections that it could not handle.', {
+          bearing: 'sufficient',
+          predicted: 'fewer handled than accepted: at the bound of its workers the rest is dropped',
+          refutes: 'as many handled as accepted',
+          seen:
+            dropped === undefined
+              ? undefined
+              : {
+                  text: `${dropped.count} of ${dropped.accepted} dropped`,
+                  holds: dropped.count >= 3,
+                  origins: dropped.origins,
+                },
+          missing: 'accepted and handled connections of its status page',
         }),
       ],
-      culprit: `${first?.program ?? 'the process'}: ${bound === undefined ? 'open files' : sayCountSetting(bound)}`,
+      culprit: `${first?.program ?? (dropped === undefined ? 'the process' : 'nginx')}: ${bound === undefined ? 'open files' : sayCountSetting(bound)}`,
       sentence: `${first?.program ?? 'The process'} has no descriptor or connection left${bound === undefined ? '' : ` (${sayCountSetting(bound)})`}, and can take or open none until one is free.`,
-      arithmetic: [`${told.length} refusals for want of one`],
+      arithmetic: [`${Math.max(told.length, dropped?.count ?? 0)} refusals for want of one`],
     };
   },
 };
+
+function droppedAtTheDoor(
+  view: View,
+): { readonly count: number; readonly accepted: number; readonly origins: readonly Origin[] } | undefined {
+  const accepted = view.greatest((name) => name === 'nginx_connections_accepts');
+  const handled = view.greatest((name) => name === 'nginx_connections_handled');
+  if (accepted === undefined || handled === undefined || accepted.value <= handled.value) return undefined;
+  return { count: accepted.value - handled.value, accepted: accepted.value, origins: accepted.origins };
+}

@@ -3,6 +3,7 @@
 import { digits, percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { Reading, View } from '../view.ts';
+import { serverCpu } from '../view-load.ts';
 
 export const h2StreamCap: DossierTheory = {
   slug: 'h2-stream-cap',
@@ -37,10 +38,8 @@ export const h2StreamCap: DossierTheory = {
     const client = latencyIn(view, /client|caller|outbound|downstream/);
     const server = latencyIn(view, /server|handler|handled|inbound|upstream/);
     const rate = rateIn(view);
-    const cpu = view.greatest(
-      (name) => /cpu/.test(name) && /ratio|percent|usage|utili/.test(name) && !/throttl/.test(name),
-    );
-    const busy = cpu === undefined ? undefined : cpu.value > 1.5 ? cpu.value / 100 : cpu.value;
+    const cpu = serverCpu(view);
+    const busy = cpu?.value;
     const known =
       cap ??
       (perConnection !== undefined && usualCaps.includes(Math.round(perConnection))

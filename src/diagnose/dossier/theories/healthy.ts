@@ -105,11 +105,19 @@ export const healthy: DossierTheory = {
 };
 
 /** Messages that only say what a program does. */
+/** Levels of a log that complain of nothing, and those of a complaint without a name. */
+const quiet = /^log-(?:info|debug|trace|notice|none|log|warn|warning)$/;
+const unknown = /^log-/;
+const requestsEnough = 100;
 const calm =
   /^(?:check-succeeded|server-up|proxy-state|reload|server-address-changed|note|garbage-collection|info|debug|nginx-(?:info|notice|debug))$/;
 
 function complaintsIn(view: View): Seen {
-  const messages = view.dossier.messages.filter(({ code }) => !calm.test(code));
+  // What a program says that nobody here knows is no complaint where a log of requests tells that none failed.
+  const counted = view.tables.some(({ count }) => count >= requestsEnough);
+  const messages = view.dossier.messages.filter(
+    ({ code }) => !calm.test(code) && !quiet.test(code) && !(counted && unknown.test(code)),
+  );
   const out = view.events(({ event }) =>
     /^(?:unhealthy|ejected|restart|dependency-down|disk-full|no-server-available|trigger-start)$/.test(event),
   );

@@ -328,8 +328,10 @@ function resetsIn(table: RequestTable): (row: number) => boolean {
     if (isOtherFlag[flag] === true || !(tellsStatus || tellsTime)) return false;
     // Without a word from the proxy: somebody was asked (or the log does not say whom), and nobody answered.
     const asked = table.replicas.length === 0 || (table.replica[row] ?? -1) >= 0;
+    const status = table.upstreamStatus[row] ?? -1;
+    // Where the upstream broke off nginx writes its own 502 for the upstream's.
     const answered = tellsStatus
-      ? (table.upstreamStatus[row] ?? -1) >= 0
+      ? status >= 0 && !(table.program === 'nginx' && status === 502)
       : !Number.isNaN(table.upstreamSeconds[row] ?? Number.NaN);
     return asked && !answered;
   };

@@ -6,6 +6,7 @@ import { digits } from '../../wording.ts';
 import type { Fleet, Member } from '../fleet.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, type View } from '../view.ts';
+import { greatestOf, leastOf } from '../view-rows.ts';
 
 export const slowReplica: DossierTheory = {
   slug: 'slow-replica',
@@ -25,6 +26,7 @@ export const slowReplica: DossierTheory = {
     const found = slowest(view);
     if (found === undefined) return undefined;
     const { fleet, slow, usual, times, share, luck } = found;
+    const lastly = lastTimes(view, slow.id);
     return {
       claims: [
         claim('One takes much longer than the others.', {
@@ -43,6 +45,13 @@ export const slowReplica: DossierTheory = {
           refutes: 'a replica that is slow because it has more',
           seen: share === undefined ? undefined : { text: `${digits(share)} times its share`, holds: share <= 1.3 },
           missing: 'requests by replica',
+        }),
+        claim('It is slow throughout: what passes is another thing.', {
+          bearing: 'necessary',
+          predicted: 'at least 1.3 times the others in the last third of its time too',
+          refutes: 'times that have become those of the others',
+          seen: lastly === undefined ? undefined : { text: `${digits(lastly)} times at the end`, holds: lastly >= 1.3 },
+          missing: 'single request times by replica',
         }),
         claim('The others are alike.', {
           bearing: 'necessary',
@@ -108,7 +117,7 @@ interface Slowest {
 const requestsMin = 20;
 
 function slowest(view: View): Slowest | undefined {
-  return view.fleets.flatMap((fleet): Slowest[] => {
+  const all = view.fleets.flatMap((fleet): Slowest[] => {
     const known = fleet.members.filter(
       ({ meanSeconds, requests }) =>
         meanSeconds !== undefined && meanSeconds > 0 && (requests ?? requestsMin) >= requestsMin,
@@ -131,7 +140,9 @@ function slowest(view: View): Slowest | undefined {
         othersMost: Math.max(...others),
       },
     ];
-  })[0];
+  });
+  // Single times tell more than means.
+  return all.toSorted((one, other) => Number(other.luck !== undefined) - Number(one.luck !== undefined))[0];
 }
 
 /** The rank test of each replica against all others, adjusted for having asked about each. */
@@ -149,6 +160,27 @@ function luckIn(view: View, fleet: Fleet, slow: string): number | undefined {
       )?.p ?? 1,
   );
   return ids.includes(slow) && ids.length >= 2 ? holmAdjusted(all)[ids.indexOf(slow)] : undefined;
+}
+
+/** The middle of its times ÷ that of the others, both in the last third of the log. */
+function lastTimes(view: View, slow: string): number | undefined {
+  const table = view.tables.find(({ replicas }) => replicas.includes(slow));
+  if (table === undefined) return undefined;
+  const [first, last] = [leastOf(table.startMs), greatestOf(table.startMs)];
+  const from = last - (last - first) / 3;
+  const own: number[] = [];
+  const others: number[] = [];
+  const step = Math.max(1, Math.floor(table.count / 20_000));
+  for (let row = 0; row < table.count; row += step) {
+    if ((table.startMs[row] ?? Number.NaN) < from) continue;
+    const seconds = table.seconds[row] ?? Number.NaN;
+    const id = table.replicas[table.replica[row] ?? -1];
+    if (id !== undefined && !Number.isNaN(seconds)) (id === slow ? own : others).push(seconds);
+  }
+  const [mine, theirs] = [medianOf(own), medianOf(others)];
+  return own.length < 5 || others.length < 5 || mine === undefined || theirs === undefined || theirs === 0
+    ? undefined
+    : mine / theirs;
 }
 
 /** At most so many of each: beyond them the test knows no more. */

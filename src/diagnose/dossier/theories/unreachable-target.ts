@@ -1,7 +1,7 @@
 // Nobody answers the first packet.
 
-import { claim, type DossierTheory } from '../theory.ts';
-import { medianOf, rowsWhere } from '../view.ts';
+import { claim, type DossierTheory, type Examination } from '../theory.ts';
+import { medianOf, rowsWhere, type View } from '../view.ts';
 import { bindersOf, cutsOf } from '../view-cuts.ts';
 import { sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 
@@ -22,11 +22,12 @@ export const unreachableTarget: DossierTheory = {
   ],
   fix: 'Look at what lies between: security groups, network policies, the port of the target, the host itself. No timeout mends it.',
   decidedBy: 'a connection to the target by hand from where the balancer stands',
-  explains: [],
+  // Who was never reached was not slow.
+  explains: ['slow-replica'],
 
   examine(view) {
     const cut = cutsOf(view).find(({ stage }) => stage === 'connect');
-    if (cut === undefined) return undefined;
+    if (cut === undefined) return bySayings(view);
     const [setting] = bindersOf(view, cut);
     const { table, rows } = cut;
     const targets = [...new Set(rows.map((row) => table.replicas[table.replica[row] ?? -1]))].filter(
@@ -67,3 +68,29 @@ export const unreachableTarget: DossierTheory = {
     };
   },
 };
+
+/** Without a log of requests: the proxy says in its error log that nobody answers when it connects, always at the same place. A
+ * full backlog answers some. */
+function bySayings(view: View): Examination | undefined {
+  const told = view.messages('upstream-connect-timeout');
+  if (told.length === 0) return undefined;
+  const targets = [...new Set(told.map(({ text }) => /upstream: "\w+:\/\/([^/"]+)/.exec(text)?.[1] ?? 'a target'))];
+  const others = view.messages('upstream-timeout', 'upstream-reset').length;
+  return {
+    claims: [
+      claim('The proxy says that nobody answers when it connects, at one place.', {
+        bearing: 'sufficient',
+        predicted: 'ten times or more, one target, no other complaint about it',
+        refutes: 'several targets, or answers in between',
+        seen: {
+          text: `${told.length} times, ${targets.slice(0, 3).join(', ')}`,
+          holds: told.length >= 10 && targets.length === 1 && others === 0,
+          origins: told.slice(0, 2).map(({ origin }) => origin),
+        },
+      }),
+    ],
+    culprit: `${targets.slice(0, 3).join(', ')}: no answer to connections from ${told[0]?.program ?? 'the proxy'}`,
+    sentence: `Nothing answers when ${told[0]?.program ?? 'the proxy'} connects to ${targets.slice(0, 3).join(', ')}: ${told.length} times it gave up connecting.`,
+    arithmetic: [`${told.length} timeouts while connecting`],
+  };
+}
