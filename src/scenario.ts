@@ -20,3 +20,4 @@ export { formatPath, formatProblem, type Problem } from './scenario/problem.ts';
 export { distributionMean, sampler } from './scenario/sampler.ts';
 export { scenarioJsonSchema } from './scenario/schema.ts';
 export { readSource, type Source } from './scenario/source.ts';
+export { unimagined } from './scenario/unimagined.ts';

@@ -86,8 +86,11 @@ export async function conduct(options: RunOptions): Promise<RunResult> {
   let end: Pick<EndLine, 'reason' | 'detail'> = { reason: 'finished' };
   let objectives: readonly ObjectiveResult[] = [];
   try {
-    objectives = (await play(baseline, undefined)).objectives;
-    const planned = stop.aborted ? [] : chosen(options, lines);
+    const outcome = await play(baseline, undefined);
+    objectives = outcome.objectives;
+    const aborted = (outcome.broken ?? []).length > 0;
+    if (aborted) end = { reason: 'objective', detail: (outcome.broken ?? []).map(nameOf).join('; ') };
+    const planned = stop.aborted || aborted ? [] : chosen(options, lines);
     if (planned.length > 0) options.announce?.({ kind: 'plan', experiments: planned });
     for (const [index, experiment] of planned.entries()) {
       if (stop.aborted) break;
@@ -104,6 +107,8 @@ export async function conduct(options: RunOptions): Promise<RunResult> {
   tell({ kind: 'end', at_ns: world.now(), ...end });
   return { diagnosis, objectives, limits: [...new Set(limits)], interrupted: stop.aborted };
 }
+
+const nameOf = ({ metric, expression }: ObjectiveResult): string => `${metric} ${expression}`;
 
 function chosen(options: RunOptions, lines: readonly RecordLine[]): readonly ExperimentFacts[] {
   const { experiments, world } = options;

@@ -97,9 +97,16 @@ function openAt(demands: readonly Demand[], rate: number | undefined): readonly 
 }
 
 function scaled(demand: Demand, factor: number): Demand {
-  return demand.kind === 'closed'
-    ? { ...demand, users: Math.max(1, Math.round(demand.users * factor)) }
-    : { ...demand, ratePerSecond: demand.ratePerSecond * factor };
+  if (demand.kind === 'closed') return { ...demand, users: Math.max(1, Math.round(demand.users * factor)) };
+  const { stages, bursts } = demand;
+  return {
+    ...demand,
+    ratePerSecond: demand.ratePerSecond * factor,
+    ...(stages === undefined
+      ? {}
+      : { stages: stages.map(({ over, toPerSecond }) => ({ over, toPerSecond: toPerSecond * factor })) }),
+    ...(bursts === undefined ? {} : { bursts: { ...bursts, size: Math.max(1, Math.round(bursts.size * factor)) } }),
+  };
 }
 
 function moreReplicas(replicas: Arrangement['replicas'], facts: ExperimentFacts): Arrangement['replicas'] {

@@ -7,7 +7,14 @@
 
 import { type Duration, inMs, inSeconds, seconds } from '../base.ts';
 import type { Lab, LabReplica, LabScrape } from '../lab.ts';
-import { type LoadGroup, type LoadRun, type LoadTarget, startLoad } from '../load.ts';
+import {
+  type HeldGroup,
+  type LoadGroup,
+  type LoadRun,
+  type LoadTarget,
+  type ObjectiveResult,
+  startLoad,
+} from '../load.ts';
 import type { Engine } from '../net.ts';
 import type { RecordLine, TopologyLine } from '../record.ts';
 import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
@@ -47,10 +54,22 @@ export function labWorld(options: LabWorldOptions): World {
       await prepare(arrangement);
       const groups = await groupsFor(arrangement);
       const log = await lab.logTo(arrangement.name);
-      const load = startLoad({ groups, seed: options.seed + phases, objectives: scenario.objectives }, engine);
+      const held = await heldConnections(arrangement);
+      const load = startLoad(
+        {
+          groups,
+          seed: options.seed + phases,
+          objectives: scenario.objectives,
+          ...(held.length === 0 ? {} : { held }),
+        },
+        engine,
+      );
       const timers = schedule(arrangement, tell);
+      // Experiments bring about what objectives forbid: only the baseline is ended by one.
+      const mayAbort = phases === 1;
+      let broken: readonly ObjectiveResult[];
       try {
-        await watch(arrangement, load, tell, stop);
+        broken = await watch({ arrangement, load, tell, stop, mayAbort });
       } finally {
         timers.cancel();
       }
@@ -63,7 +82,7 @@ export function labWorld(options: LabWorldOptions): World {
       }
       for (const ledger of result.ledgers) tell({ kind: 'ledger', at_ns, phase: arrangement.name, ...ledger });
       for (const limit of result.limits) tell({ kind: 'event', at_ns, event: 'limit-reached', detail: limit });
-      return { objectives: result.objectives, limits: result.limits } satisfies PhaseOutcome;
+      return { objectives: result.objectives, limits: result.limits, broken } satisfies PhaseOutcome;
     },
   };
 
@@ -164,6 +183,24 @@ export function labWorld(options: LabWorldOptions): World {
     return groups;
   }
 
+  /** The connections that are held beside the requests. */
+  async function heldConnections({ clients, visitAlone }: Arrangement): Promise<HeldGroup[]> {
+    if (visitAlone) return [];
+    const groups: HeldGroup[] = [];
+    for (const { clients: name, held, newPerSecond, openingPerSecond } of scenario.connections ?? []) {
+      const group = clients.find((one) => one.name === name);
+      if (group === undefined) continue;
+      groups.push({
+        group: name,
+        targets: await targetsFor(group),
+        held,
+        rampPerSecond: openingPerSecond,
+        ...(newPerSecond === undefined ? {} : { newPerSecond }),
+      });
+    }
+    return groups;
+  }
+
   /** One closed user at each replica, with no balancer in between. */
   function visits(arrangement: Arrangement): LoadGroup[] {
     const first = arrangement.demand[0];
@@ -202,13 +239,16 @@ export function labWorld(options: LabWorldOptions): World {
     return near.length === 0 ? all : near;
   }
 
-  /** One tick a second until the phase is over. The tick that `measure` begins with is the first that counts. */
-  async function watch(
-    arrangement: Arrangement,
-    load: LoadRun,
-    tell: (line: RecordLine) => void,
-    stop: AbortSignal,
-  ): Promise<void> {
+  /** One tick a second until the phase is over, or an objective ends it: then those that do not hold are returned. The tick that
+   * `measure` begins with is the first that counts. */
+  async function watch(phase: {
+    readonly arrangement: Arrangement;
+    readonly load: LoadRun;
+    readonly tell: (line: RecordLine) => void;
+    readonly stop: AbortSignal;
+    readonly mayAbort: boolean;
+  }): Promise<readonly ObjectiveResult[]> {
+    const { arrangement, load, tell, stop } = phase;
     const began = now();
     const end = began + arrangement.warmUp + arrangement.duration;
     let scrapedAt = began;
@@ -220,6 +260,7 @@ export function labWorld(options: LabWorldOptions): World {
       await pause(boundary - now(), stop);
       const at = now();
       const snapshot = load.snapshot();
+      const judged = measuring;
       if (!measuring && boundary >= began + arrangement.warmUp) {
         measuring = true;
         load.measure();
@@ -240,8 +281,15 @@ export function labWorld(options: LabWorldOptions): World {
       scrapedAt = at;
       before = scrape;
       tickFromNs = at;
+      if (phase.mayAbort && judged && snapshot.broken !== undefined) {
+        for (const { metric, expression } of snapshot.broken) {
+          tell({ kind: 'event', at_ns: at, event: 'objective-broken', detail: `${metric} ${expression}` });
+        }
+        return snapshot.broken;
+      }
       if (stop.aborted || boundary >= end) break;
     }
+    return [];
   }
 }
 

@@ -4,7 +4,7 @@
 import type { LabScrape } from '../lab.ts';
 import type { LoadSnapshot } from '../load.ts';
 import { type Exposition, parsePrometheus, sampleOf } from '../observe.ts';
-import type { ClientTick, ErrorCounts, GatewayTick, ReplicaTick, TickLine } from '../record.ts';
+import type { ClientTick, ErrorCounts, GatewayTick, HeldTick, ReplicaTick, TickLine } from '../record.ts';
 
 export interface TickSources {
   readonly phase: string;
@@ -30,7 +30,20 @@ export function tickFrom(sources: TickSources): TickLine {
     replicas: [...ids].toSorted(byName).map((id) => replicaTick(id, sources, gateway)),
     clients: snapshot.groups.map((group, index) => clientTick(group, index === 0 ? snapshot.cpu : undefined)),
     ...(gateway === undefined ? {} : { gateway: gatewayTick(gateway, sources) }),
+    ...(snapshot.held === undefined ? {} : { held: snapshot.held.map(heldTick) }),
   };
+}
+
+function heldTick(held: NonNullable<LoadSnapshot['held']>[number]): HeldTick {
+  return compact<HeldTick>({
+    group: held.group,
+    asked: held.asked,
+    held: held.held,
+    opened: held.opened,
+    new_asked: held.newAsked,
+    lost: held.lost,
+    errors: empty(held.errors) ? undefined : held.errors,
+  });
 }
 
 function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined): ReplicaTick {

@@ -24,4 +24,6 @@ export interface PhaseOutcome {
   readonly objectives: readonly ObjectiveResult[];
   /** Limits of this machine that were reached, in words. */
   readonly limits: readonly string[];
+  /** Objectives that ended the phase before its time. Absent or empty: none did. */
+  readonly broken?: readonly ObjectiveResult[];
 }

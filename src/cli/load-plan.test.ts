@@ -100,8 +100,8 @@ test('objectives are those of k6', () => {
   );
   const [objective] = narrow.plan.objectives ?? [];
   assert.deepEqual(
-    [objective?.filter, objective?.window, objective?.abort],
-    [{ key: 'replica', value: 'api-2' }, seconds(5), true],
+    [objective?.filters, objective?.window, objective?.abortAfter],
+    [[{ key: 'replica', value: 'api-2' }], seconds(5), seconds(0)],
   );
   assert.equal(plan.groups[0]?.timeout, seconds(2));
 });

@@ -3,7 +3,7 @@
 
 import type { Duration, Instant } from '../base.ts';
 import type { TlsTarget } from '../net.ts';
-import type { Choice, Demand, Objective } from '../scenario.ts';
+import type { Choice, Demand, Dial, Objective } from '../scenario.ts';
 import type { ErrorCounts, HistogramLine, LedgerLine, Quantiles } from '../record.ts';
 
 /** One client group with everything resolved to addresses. */
@@ -55,17 +55,6 @@ export interface HeldGroup {
   /** Source addresses, used in turn: each has a range of ports of its own. Default: the kernel chooses. */
   readonly localAddresses?: readonly string[];
   readonly connectTimeout?: Duration;
-}
-
-/** A value that may move: from `from` through the stages in straight lines, then it stays. */
-export interface Dial {
-  readonly from: number;
-  readonly stages?: readonly DialStage[];
-}
-
-export interface DialStage {
-  readonly over: Duration;
-  readonly to: number;
 }
 
 export interface LoadPlan {

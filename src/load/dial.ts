@@ -1,7 +1,7 @@
 // A number that is turned while a run goes on: straight lines between stages.
 
 import { between, type Instant } from '../base.ts';
-import type { Dial } from './contract.ts';
+import type { Dial } from '../scenario.ts';
 
 /** Where the dial stands at `now` when it began to turn at `begun`. */
 export function dialAt(dial: Dial, begun: Instant, now: Instant): number {

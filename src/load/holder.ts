@@ -12,7 +12,8 @@
 
 import { assert, between, type Duration, type Instant, instantAt, ms, ns, seconds } from '../base.ts';
 import type { Alarm, Engine, NetError, Socket, SocketHandler } from '../net.ts';
-import type { Dial, HeldGroup } from './contract.ts';
+import type { Dial } from '../scenario.ts';
+import type { HeldGroup } from './contract.ts';
 import { dialAt } from './dial.ts';
 import { addressOf } from './dispatch.ts';
 import { HoldCounts, type HeldCut } from './hold-counts.ts';

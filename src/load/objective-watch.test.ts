@@ -88,6 +88,17 @@ test('for a lower bound the worst is the least', () => {
   assert.equal(watched.results(second(10))[0]?.observed, 5);
 });
 
+test('a load is not ended before so much has been judged', () => {
+  const watched = watch('max<100 or abort after 3s');
+  for (const expected of [0, 0, 1]) {
+    watched.add(second(500));
+    assert.equal(watched.broken.length, expected);
+  }
+  watched.restart();
+  watched.add(second(500));
+  assert.equal(watched.broken.length, 0);
+});
+
 test('what cannot be narrowed or windowed is told', () => {
   for (const [metric, expression, pattern] of [
     ['http_req_duration{pod:x}', 'p(95)<1', /cannot be narrowed to a 'pod': expected replica or group/],

@@ -6,7 +6,7 @@
 //             └─── ok ──┘
 //                  └── bad ─┘                  not met, whatever comes later
 
-import { assert } from '../base.ts';
+import { assert, type Duration, ns } from '../base.ts';
 import type { Objective } from '../scenario.ts';
 import type { ObjectiveResult } from './contract.ts';
 import { judge, type Measured, Subject, subjectOf } from './objectives.ts';
@@ -18,13 +18,21 @@ interface Watched {
   /** Undefined until it has been judged once. */
   worst: ObjectiveResult | undefined;
   now: ObjectiveResult | undefined;
+  /** How long it has been watched. */
+  watched: Duration;
 }
 
 export class ObjectiveWatch {
   readonly #watched: readonly Watched[];
 
   constructor(objectives: readonly Objective[]) {
-    this.#watched = objectives.map((objective) => ({ objective, recent: [], worst: undefined, now: undefined }));
+    this.#watched = objectives.map((objective) => ({
+      objective,
+      recent: [],
+      worst: undefined,
+      now: undefined,
+      watched: ns(0),
+    }));
   }
 
   /** What came before does not count: the warm-up is over. */
@@ -33,13 +41,15 @@ export class ObjectiveWatch {
       watched.recent.length = 0;
       watched.worst = undefined;
       watched.now = undefined;
+      watched.watched = ns(0);
     }
   }
 
   /** One more second, or what a snapshot held. */
   add(second: Measured): void {
     for (const watched of this.#watched) {
-      if (watched.objective.window === undefined && watched.objective.abort !== true) continue;
+      if (watched.objective.window === undefined && watched.objective.abortAfter === undefined) continue;
+      watched.watched = ns(watched.watched + second.span);
       watched.recent.push(subjectOf(watched.objective, second));
       if (shortenTo(watched)) judgeNow(watched);
     }
@@ -47,7 +57,9 @@ export class ObjectiveWatch {
 
   /** Those that would have the load ended now. */
   get broken(): readonly ObjectiveResult[] {
-    return this.#watched.flatMap(({ objective, now }) => (objective.abort === true && now?.met === false ? [now] : []));
+    return this.#watched.flatMap(({ objective: { abortAfter }, now, watched }) =>
+      abortAfter !== undefined && watched >= abortAfter && now?.met === false ? [now] : [],
+    );
   }
 
   /** In the order of the plan: those with a window as they were watched, the others against the whole. A run that was shorter than

@@ -8,7 +8,7 @@
 // answered is known, and what failed on the way to it where its address is the target's.
 
 import { type Duration, inMs, inSeconds, ns } from '../base.ts';
-import type { Objective } from '../scenario.ts';
+import type { Objective, ObjectiveFilter } from '../scenario.ts';
 import { Histogram } from '../stats.ts';
 import type { ObjectiveResult } from './contract.ts';
 import type { ReplicaTally, Tally } from './tally.ts';
@@ -38,12 +38,14 @@ export interface Measured {
   readonly replicaName: (index: number) => string;
 }
 
-export function subjectOf({ filter }: Objective, measured: Measured): Subject {
+export function subjectOf({ filters = [] }: Objective, measured: Measured): Subject {
   const subject = new Subject();
+  const group = filters.find(({ key }) => key === 'group')?.value;
+  const replica = filters.find(({ key }) => key === 'replica')?.value;
   measured.tallies.forEach((tally, index) => {
-    if (filter?.key === 'replica')
-      addReplicas(subject, tally, (replica) => measured.replicaName(replica) === filter.value);
-    else if (filter === undefined || measured.groupNames[index] === filter.value) addTally(subject, tally);
+    if (group !== undefined && measured.groupNames[index] !== group) return;
+    if (replica === undefined) addTally(subject, tally);
+    else addReplicas(subject, tally, (one) => measured.replicaName(one) === replica);
   });
   subject.span = measured.span;
   return subject;
@@ -80,16 +82,19 @@ function failuresOf(replica: ReplicaTally): { readonly withStatus: number; reado
 /** What an objective can be about where there is no more than this to know. */
 export type Outcome = Pick<Tally, 'planned' | 'sent' | 'answered' | 'latency'>;
 
-/** What all requests together came to in a stretch that lasted `span`. Objectives of one replica or group see nothing here, and
- * windows are the whole stretch. */
+/** Objectives against what a stretch that lasted `span` came to. `outcomeOf` knows the requests that an objective is narrowed to; where
+ * it knows none nothing is observed. Windows are the whole stretch. */
 export function evaluate(
   objectives: readonly Objective[],
-  outcome: Outcome,
+  outcomeOf: (filters: readonly ObjectiveFilter[]) => Outcome | undefined,
   span: Duration,
 ): readonly ObjectiveResult[] {
-  const whole = new Subject();
-  whole.add({ ...outcome, span });
-  return objectives.map((objective) => judge(objective, objective.filter === undefined ? whole : new Subject()));
+  return objectives.map((objective) => {
+    const subject = new Subject();
+    const outcome = outcomeOf(objective.filters ?? []);
+    if (outcome !== undefined) subject.add({ ...outcome, span });
+    return judge(objective, subject);
+  });
 }
 
 /** One objective against one subject. */
@@ -104,8 +109,8 @@ export function judge(objective: Objective, subject: Subject): ObjectiveResult {
 }
 
 /** As it was written: `http_req_duration{replica:api-2}`. */
-export const nameOf = ({ metric, filter }: Objective): string =>
-  filter === undefined ? metric : `${metric}{${filter.key}:${filter.value}}`;
+export const nameOf = ({ metric, filters }: Objective): string =>
+  filters === undefined ? metric : `${metric}{${filters.map(({ key, value }) => `${key}:${value}`).join()}}`;
 
 interface Observed {
   readonly value: number;

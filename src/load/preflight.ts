@@ -13,8 +13,9 @@
 // needs rate × timeout connections.
 
 import { inSeconds } from '../base.ts';
+import type { Dial } from '../scenario.ts';
 import { connectionsFor, connectionsMaxOf } from './capacity.ts';
-import type { Dial, HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
+import type { HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
 
 /** What there is. Absent: not known here, and not judged. */
 export interface MachineLimits {

@@ -8,9 +8,9 @@
 //   one schedule   0  1  2  3  4  5  6  7  8        of 3 drivers, the first has  0  3  6
 //                  ●  ○  ◦  ●  ○  ◦  ●  ○  ◦
 
-import { type Pacer, type PacedDemand, pacerOf } from '../scenario.ts';
+import { type Dial, type Pacer, type PacedDemand, pacerOf } from '../scenario.ts';
 import { streamsOf } from './capacity.ts';
-import type { Dial, HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
+import type { HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
 
 /** The `index`-th (from 0) of `of` equal parts. */
 export interface Share {

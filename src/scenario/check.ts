@@ -18,6 +18,7 @@ export function check(raw: Raw, source: Source): Problem[] {
     hasGateway: 'gateway' in raw,
     clients: mappingIn(raw, 'clients'),
     demand: listIn(raw, 'demand'),
+    connections: listIn(raw, 'connections'),
     faults: listIn(raw, 'faults'),
     end: endOf(raw),
   };
@@ -26,6 +27,7 @@ export function check(raw: Raw, source: Source): Problem[] {
     ...checkCalls(draft, source),
     ...checkClients(draft, source),
     ...checkDemand(draft, source),
+    ...checkFlows(draft, source),
     ...checkFaults(draft, source),
   ];
 }
@@ -36,6 +38,7 @@ interface Draft {
   readonly hasGateway: boolean;
   readonly clients: Raw;
   readonly demand: readonly Raw[];
+  readonly connections: readonly Raw[];
   readonly faults: readonly Raw[];
   readonly end: Duration | undefined;
 }
@@ -114,20 +117,78 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
   return problems;
 }
 
-function checkDemand({ clients, demand }: Draft, source: Source): Problem[] {
+function checkDemand({ clients, demand, connections }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
   const named = Object.keys(clients);
   const groups = named.length === 0 ? [defaults.group] : named;
-  for (const [index, each] of demand.entries()) {
-    const group = textIn(each, 'clients');
-    if (!('clients' in each) && groups.length > 1) {
-      const message = `the key clients is missing: there are several groups, expected one of ${groups.join(', ')}`;
-      problems.push(source.at(['demand', index], message));
-    } else if (group !== undefined && !groups.includes(group)) {
-      problems.push(source.at(['demand', index, 'clients'], unknownName('client group', group, groups)));
+  for (const [list, entries] of [
+    ['demand', demand],
+    ['connections', connections],
+  ] as const) {
+    for (const [index, each] of entries.entries()) {
+      const group = textIn(each, 'clients');
+      if (!('clients' in each) && groups.length > 1) {
+        const message = `the key clients is missing: there are several groups, expected one of ${groups.join(', ')}`;
+        problems.push(source.at([list, index], message));
+      } else if (group !== undefined && !groups.includes(group)) {
+        problems.push(source.at([list, index, 'clients'], unknownName('client group', group, groups)));
+      }
     }
   }
   return problems;
+}
+
+/** Keys of a step that only users have, who walk a flow one after another. */
+const ofUsers = ['extract', 'think', 'rendezvous'];
+
+function checkFlows({ demand }: Draft, source: Source): Problem[] {
+  const problems: Problem[] = [];
+  for (const [index, each] of demand.entries()) {
+    for (const [place, step] of listIn(mappingIn(each, 'open'), 'flow').entries()) {
+      const path = ['demand', index, 'open', 'flow', place];
+      for (const key of ofUsers.filter((one) => one in step)) {
+        problems.push(
+          source.atKey([...path, key], `${key} is of users: expected a closed demand, or a step without it`),
+        );
+      }
+    }
+    problems.push(...checkUsers(mappingIn(each, 'closed'), ['demand', index, 'closed'], source));
+  }
+  return problems;
+}
+
+function checkUsers(closed: Raw, at: Path, source: Source): Problem[] {
+  const problems: Problem[] = [];
+  const { users } = closed;
+  const known = new Set(['user', 'iteration']);
+  for (const [place, step] of listOfAll(closed, 'flow').entries()) {
+    const path = [...at, 'flow', place];
+    for (const name of variablesIn(step)) {
+      if (known.has(name)) continue;
+      const message = `no earlier step extracts ${name}: expected one of ${[...known].join(', ')}`;
+      problems.push(source.at(path, `${message}.${didYouMean(name, [...known])}`));
+    }
+    if (!isMapping(step)) continue;
+    for (const name of Object.keys(mappingIn(step, 'extract'))) known.add(name);
+    const gathered = mappingIn(step, 'rendezvous')['users'];
+    if (typeof gathered === 'number' && typeof users === 'number' && gathered > users) {
+      const message = `there are ${users} users, so that ${gathered} never gather: expected ${users} or fewer`;
+      problems.push(source.at([...path, 'rendezvous', 'users'], message));
+    }
+  }
+  return problems;
+}
+
+/** Names of the variables in a step's path, headers and body. */
+function variablesIn(step: unknown): ReadonlySet<string> {
+  const texts = isMapping(step)
+    ? [...Object.values(step), ...Object.values(mappingIn(step, 'headers'))].filter(
+        (value) => typeof value === 'string',
+      )
+    : [String(step)];
+  return new Set(
+    texts.flatMap((text) => [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = '']) => name)),
+  );
 }
 
 function checkFaults({ services, dependencies, faults, end }: Draft, source: Source): Problem[] {
@@ -192,6 +253,11 @@ function mappingIn(raw: Raw, key: string): Raw {
 function listIn(raw: Raw, key: string): readonly Raw[] {
   const value = raw[key];
   return Array.isArray(value) ? value.map((each: unknown) => (isMapping(each) ? each : {})) : [];
+}
+
+function listOfAll(raw: Raw, key: string): readonly unknown[] {
+  const value = raw[key];
+  return Array.isArray(value) ? value : [];
 }
 
 function textIn(raw: Raw, key: string): string | undefined {

@@ -14,6 +14,8 @@ export interface Scenario {
   readonly about: string;
   readonly topology: Topology;
   readonly demand: readonly Demand[];
+  /** Connections that are held besides. Sockets only: in imagined time there are none. */
+  readonly connections?: readonly HeldConnections[];
   readonly faults: readonly Fault[];
   readonly objectives: readonly Objective[];
   /** The first part of the baseline, not judged. */
@@ -170,6 +172,29 @@ export interface OpenDemand {
   readonly flow: readonly Step[];
 }
 
+/** Connections that are opened and kept, besides those that carry requests. Three dials that do not know of each other are
+ * connections held, new connections a second, and (in the demand) requests a second. */
+export interface HeldConnections {
+  readonly clients: string;
+  /** How many are to be held. */
+  readonly held: Dial;
+  /** New connections a second once that many are held: each takes the place of the oldest. */
+  readonly newPerSecond?: Dial;
+  /** New connections a second, at most, while fewer are held than should be. */
+  readonly openingPerSecond: number;
+}
+
+/** A value that may move: from `from` through the stages in straight lines, then it stays. */
+export interface Dial {
+  readonly from: number;
+  readonly stages?: readonly DialStage[];
+}
+
+export interface DialStage {
+  readonly over: Duration;
+  readonly to: number;
+}
+
 /** One request. For closed users path, headers and body may name variables as `${name}`: those extracted by earlier steps,
  * and `${user}` and `${iteration}`, which count from 1. */
 export interface Step {
@@ -229,12 +254,12 @@ export interface Objective {
   readonly percentile: number | undefined;
   readonly operator: '<' | '<=' | '>' | '>=' | '==' | '!=';
   readonly bound: number;
-  /** Only the requests of one replica, or of one client group. */
-  readonly filter?: ObjectiveFilter;
+  /** Only the requests of one replica, or of one client group, or of one group at one replica. Absent: all. */
+  readonly filters?: readonly ObjectiveFilter[];
   /** It must hold over every stretch of this length, and not only over the whole. */
   readonly window?: Duration;
-  /** The load ends as soon as it does not hold. */
-  readonly abort?: boolean;
+  /** The load ends as soon as it does not hold, though not before this much has been judged. Absent: it goes on. */
+  readonly abortAfter?: Duration;
 }
 
 export interface ObjectiveFilter {

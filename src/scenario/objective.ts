@@ -6,9 +6,12 @@
 //
 // and with what it lacks:
 //
-//   http_req_duration{replica:api-2}: ['p(95)<200']      only what this replica answered; or {group:shop}
+//   http_req_duration{replica:api-2}: ['p(95)<200']      only what this replica answered; or {group:shop}, or both
 //   http_req_duration: ['p(95)<200 over 10s']            over every ten seconds, and not only over the whole
 //   http_req_failed:   ['rate<0.5 over 5s or abort']     the load ends as soon as it does not hold
+//   http_req_failed:   ['rate<0.5 or abort after 30s']   but not in the first thirty seconds
+//
+// The long form that k6 has for the last two is taken too: {threshold: 'rate<0.5', abortOnFail: true, delayAbortEval: '30s'}.
 
 import { parseDuration, seconds } from '../base.ts';
 import { didYouMean } from './nearest.ts';
@@ -32,16 +35,21 @@ const aggregates: Readonly<Record<Kind, readonly string[]>> = {
 export function parseObjective(metricAndFilter: string, expression: string): Objective | string {
   const named = metricOf(metricAndFilter);
   if (typeof named === 'string') return named;
-  const { metric, filter } = named;
+  const { metric, filters } = named;
   const kind = metrics[metric];
   if (kind === undefined) {
     const known = Object.keys(metrics);
     return `unknown metric '${metric}': expected one of ${known.join(', ')}.${didYouMean(metric, known)}`;
   }
-  const [, condition = '', over, orAbort] = /^(.*?)(?:\s+over\s+(\S+))?(\s+or\s+abort)?\s*$/s.exec(expression) ?? [];
+  const [, condition = '', over, orAbort, afterText] =
+    /^(.*?)(?:\s+over\s+(\S+))?(\s+or\s+abort(?:\s+after\s+(\S+))?)?\s*$/s.exec(expression) ?? [];
   const window = over === undefined ? undefined : parseDuration(over);
   if (over !== undefined && (window === undefined || window < seconds(1))) {
     return `expected a window of a second or more such as 10s, found '${over}'`;
+  }
+  const abortAfter = orAbort === undefined ? undefined : parseDuration(afterText ?? '0s');
+  if (orAbort !== undefined && abortAfter === undefined) {
+    return `expected a duration such as 30s after 'or abort after', found '${afterText}'`;
   }
   const match = /^\s*([a-z]+)\s*(?:\(\s*(\d+(?:\.\d+)?)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(
     condition,
@@ -67,21 +75,29 @@ export function parseObjective(metricAndFilter: string, expression: string): Obj
     percentile,
     operator,
     bound: Number(bound),
-    ...(filter === undefined ? {} : { filter }),
+    ...(filters.length === 0 ? {} : { filters }),
     ...(window === undefined ? {} : { window }),
-    ...(orAbort === undefined ? {} : { abort: true }),
+    ...(abortAfter === undefined ? {} : { abortAfter }),
   };
 }
 
 /** `http_req_duration{replica:api-2}`: the metric and what it is narrowed to. */
-function metricOf(text: string): { readonly metric: string; readonly filter: ObjectiveFilter | undefined } | string {
-  const [, metric = '', key, value = ''] = /^([^{]*)(?:\{\s*([^:}]*?)\s*:\s*([^}]*?)\s*\})?$/.exec(text.trim()) ?? [];
+function metricOf(text: string): { readonly metric: string; readonly filters: readonly ObjectiveFilter[] } | string {
+  const [, metric = '', , inside] = /^([^{]*?)\s*(\{([^}]*)\})?$/.exec(text.trim()) ?? [];
   if (metric === '') return `expected a metric such as http_req_duration{replica:api-2}, found '${text}'`;
-  if (key === undefined) return { metric, filter: undefined };
-  if (key !== 'replica' && key !== 'group')
-    return `${metric} cannot be narrowed to a '${key}': expected replica or group`;
-  if (value === '') return `expected the name of a ${key}, as in ${metric}{${key}:api-2}`;
-  return { metric, filter: { key, value } };
+  if (inside === undefined) return { metric, filters: [] };
+  const filters: ObjectiveFilter[] = [];
+  for (const tag of inside.split(',')) {
+    const [, key = '', value = ''] = /^\s*([^:]*?)\s*(?::\s*(.*?)\s*)?$/s.exec(tag) ?? [];
+    if (key !== 'replica' && key !== 'group') {
+      return `${metric} cannot be narrowed to a '${key}': expected replica or group, as in ${metric}{replica:api-2}`;
+    }
+    if (value === '') return `expected the name of a ${key}, as in ${metric}{${key}:api-2}`;
+    if (filters.some((filter) => filter.key === key))
+      return `${metric} is narrowed to two of the kind ${key}: expected one`;
+    filters.push({ key, value });
+  }
+  return { metric, filters };
 }
 
 const example = (kind: Kind): string => (kind === 'trend' ? 'p(95)<200' : kind === 'rate' ? 'rate<0.01' : 'count>1000');

@@ -103,6 +103,114 @@ test("objectives are read in k6's grammar", () => {
   ]);
 });
 
+test('objectives are narrowed, held over windows and made to end the load, in the long form of k6 too', () => {
+  const { objectives } = scenarioOf(`${plain}objectives:
+  http_req_duration{group:users, replica:api-2}: p(95)<200 over 10s
+  http_req_failed:
+    - rate<0.5 or abort
+    - { threshold: rate<0.1, abortOnFail: true, delayAbortEval: 30s }
+    - { threshold: rate<0.2 }
+`);
+  assert.deepEqual(objectives[0]?.filters, [
+    { key: 'group', value: 'users' },
+    { key: 'replica', value: 'api-2' },
+  ]);
+  assert.deepEqual(
+    objectives.map(({ window, abortAfter }) => [window, abortAfter]),
+    [
+      [seconds(10), undefined],
+      [undefined, seconds(0)],
+      [undefined, seconds(30)],
+      [undefined, undefined],
+    ],
+  );
+});
+
+test('open rates move through stages, or come in bursts', () => {
+  const { demand } = scenarioOf(`plimsoll: 1
+services: { api: {} }
+demand:
+  - open: { rate: 10/s, stages: [{ over: 30s, to: 100/s }, { over: 0s, to: 0/s }] }
+  - open: { bursts: { size: 50, every: 5s } }
+`);
+  const [staged, bursty] = demand;
+  assert.ok(staged?.kind === 'open' && bursty?.kind === 'open');
+  assert.deepEqual(staged.stages, [
+    { over: seconds(30), toPerSecond: 100 },
+    { over: seconds(0), toPerSecond: 0 },
+  ]);
+  assert.deepEqual(
+    [bursty.bursts, bursty.ratePerSecond, bursty.arrivals],
+    [{ size: 50, every: seconds(5) }, 10, 'constant'],
+  );
+});
+
+test('users remember, pace themselves and gather', () => {
+  const { demand } = scenarioOf(`plimsoll: 1
+services: { api: {} }
+demand:
+  - closed:
+      users: 4
+      pacing: 10s
+      cookies: true
+      flow:
+        - post: /login
+          extract: { token: { json: session.token }, trace: { header: X-Trace }, id: { between: ['id="', '"'] } }
+          think: 2s
+        - { get: '/cart/\${token}', rendezvous: { users: 2 } }
+`);
+  const [users] = demand;
+  assert.ok(users?.kind === 'closed');
+  assert.deepEqual([users.pacing, users.cookies], [seconds(10), true]);
+  assert.deepEqual(users.flow[0]?.extract, [
+    { variable: 'token', from: 'json', path: 'session.token' },
+    { variable: 'trace', from: 'header', header: 'X-Trace' },
+    { variable: 'id', from: 'text', after: 'id="', before: '"' },
+  ]);
+  assert.equal(users.flow[0]?.think, seconds(2));
+  assert.deepEqual(users.flow[1]?.rendezvous, { users: 2, timeout: seconds(10) });
+});
+
+test('connections are held by three dials, which may move', () => {
+  const { connections } = scenarioOf(`${plain}connections:
+  - { held: 100, new: 5/s }
+  - { held: { from: 0, stages: [{ over: 10s, to: 1000 }] }, new: { from: 0/s, stages: [{ over: 10s, to: 50/s }] }, opening: 100/s }
+`);
+  assert.deepEqual(connections, [
+    { clients: 'users', held: { from: 100 }, openingPerSecond: 2000, newPerSecond: { from: 5 } },
+    {
+      clients: 'users',
+      held: { from: 0, stages: [{ over: seconds(10), to: 1000 }] },
+      openingPerSecond: 100,
+      newPerSecond: { from: 0, stages: [{ over: seconds(10), to: 50 }] },
+    },
+  ]);
+});
+
+test('what only users can do, what nobody has read and what can never gather is told', () => {
+  check(
+    `plimsoll: 1
+services: { api: {} }
+demand:
+  - open: { rate: 1/s, flow: [{ get: /, think: 1s, extract: { a: { header: b } } }] }
+  - closed:
+      users: 3
+      flow:
+        - { get: '/\${tokn}', extract: { token: { json: id } } }
+        - { get: '/\${user}/\${tokn}', rendezvous: { users: 4 } }
+  - open: { bursts: { size: 1, every: 1s }, stages: [{ over: 1s, to: 1/s }] }
+`,
+    [
+      'my.yaml:4:41: demand.0.open.flow.0.think: think is of users: expected a closed demand, or a step without it',
+      'my.yaml:4:52: demand.0.open.flow.0.extract: extract is of users: expected a closed demand, or a step without it',
+      'my.yaml:8:11: demand.1.closed.flow.0: no earlier step extracts tokn: expected one of user, iteration.',
+      'my.yaml:9:11: demand.1.closed.flow.1: no earlier step extracts tokn: expected one of user, iteration, token. Did you mean token?',
+      'my.yaml:9:59: demand.1.closed.flow.1.rendezvous.users: there are 3 users, so that 4 never gather: expected 3 or fewer',
+      'my.yaml:10:53: demand.2.open.stages: bursts have no stages: expected one of the two',
+    ],
+  );
+});
+
 test('anchors, aliases and merge keys work, also from a key of one’s own', () => {
   const { topology } = scenarioOf(`plimsoll: 1
 x-base: &base { replicas: 2, workers: 8 }
@@ -183,7 +291,7 @@ test('an unknown key is told at the key, with the one that was meant', () => {
     "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, calls, health_shares_pool, cold_start, zones. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
-    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, faults, objectives, warm_up, duration, expect. Did you mean warm_up?",
+    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, connections, faults, objectives, warm_up, duration, expect. Did you mean warm_up?",
   ]);
 });
 

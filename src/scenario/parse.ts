@@ -9,13 +9,12 @@ import { assert, AssertionError } from '../base.ts';
 import { advise } from './advise.ts';
 import { check, isMapping, type Raw } from './check.ts';
 import { explain } from './explain.ts';
-import type { Clients, Demand, Fault, FaultKind, Gateway, Scenario, Service } from './model.ts';
+import type { Clients, Demand, Fault, FaultKind, Gateway, HeldConnections, Scenario, Service } from './model.ts';
 import type { Problem } from './problem.ts';
 import { readSource } from './source.ts';
 import {
   clientsSchema,
   defaults,
-  type DemandSurface,
   faultKinds,
   type FaultSurface,
   type GatewaySurface,
@@ -23,6 +22,7 @@ import {
   type ScenarioSurface,
   type ServiceSurface,
 } from './surface.ts';
+import type { ConnectionsSurface, DemandSurface } from './surface-demand.ts';
 
 export type Parsed =
   | { readonly scenario: Scenario; /** Legal, and probably not meant. */ readonly warnings: readonly Problem[] }
@@ -87,6 +87,9 @@ function build(surface: ScenarioSurface, name: string): Scenario {
       clients,
     },
     demand: surface.demand.map((each) => buildDemand(each, clients[0]?.name ?? defaults.group)),
+    ...(surface.connections.length === 0
+      ? {}
+      : { connections: surface.connections.map((each) => buildConnections(each, clients[0]?.name ?? defaults.group)) }),
     faults: surface.faults.map(buildFault),
     objectives: surface.objectives,
     warmUp: surface.warm_up,
@@ -140,10 +143,27 @@ function buildClients(surface: ScenarioSurface, onlyService: string): readonly C
 
 function buildDemand(surface: DemandSurface, onlyGroup: string): Demand {
   const clients = surface.clients ?? onlyGroup;
-  if (surface.closed !== undefined) return { kind: 'closed', clients, ...surface.closed };
-  const open = surface.open;
-  assert(open !== undefined, 'a demand that passed the schema is closed or open');
-  return { kind: 'open', clients, ratePerSecond: open.rate, arrivals: open.arrivals, flow: open.flow };
+  if (surface.closed !== undefined) {
+    const { pacing, cookies, ...rest } = surface.closed;
+    return {
+      kind: 'closed',
+      clients,
+      ...rest,
+      ...(pacing === undefined ? {} : { pacing }),
+      ...(cookies ? { cookies } : {}),
+    };
+  }
+  assert(surface.open !== undefined, 'a demand that passed the schema is closed or open');
+  return { kind: 'open', clients, ...surface.open };
+}
+
+function buildConnections(surface: ConnectionsSurface, onlyGroup: string): HeldConnections {
+  return {
+    clients: surface.clients ?? onlyGroup,
+    held: surface.held,
+    openingPerSecond: surface.opening,
+    ...(surface.new === undefined ? {} : { newPerSecond: surface.new }),
+  };
 }
 
 function buildFault(surface: FaultSurface): Fault {

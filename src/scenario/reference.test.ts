@@ -40,7 +40,7 @@ test('the reference has a row for every key of the schema, with its default and 
 
 test('every scenario in the reference can be run', () => {
   const examples = [...reference.matchAll(/```yaml\n([^]*?)```/g)].map((match) => match[1] ?? '');
-  assert.equal(examples.length, 2);
+  assert.equal(examples.length, 3);
   for (const example of examples) {
     const parsed = parseScenario(example, 'example.yaml');
     assert.deepEqual('problems' in parsed ? parsed.problems.map(formatProblem) : [], []);

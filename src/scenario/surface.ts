@@ -6,18 +6,27 @@
 // whole sentence.
 
 import { z } from 'zod';
-import { type Duration, parseDuration } from '../base.ts';
-import type { Choice, Distribution, PolicyName, Step } from './model.ts';
-import { parseObjective } from './objective.ts';
-import { parseRate, parseShare, parseSize } from './units.ts';
+import { parseDuration } from '../base.ts';
+import type { Choice, Distribution, PolicyName } from './model.ts';
+import { connectionsSchema, demandSchema, objectivesSchema } from './surface-demand.ts';
+import {
+  duration,
+  exactlyOne,
+  mapping,
+  name,
+  oneOf,
+  positive,
+  replica,
+  share,
+  timeout,
+  whole,
+} from './surface-leaves.ts';
 
 /** Version of the YAML surface: the value of the first key. */
 export const scenarioVersion = 1;
 
 export const replicasMax = 100_000;
 export const workersMax = 100_000;
-export const usersMax = 10_000_000;
-const bodyBytesMax = 1024 * 1024;
 
 /** Defaults that a check between parts needs too. */
 export const defaults = { group: 'users', replicas: 4, warmUpSeconds: 3, durationSeconds: 15 } as const;
@@ -42,102 +51,6 @@ export const patterns = [
   'connection-pinning',
   'undecided',
 ] as const;
-
-// Leaves.
-
-const durationPattern = /^(\d+(\.\d+)?(ns|us|µs|ms|min|s|m|h))+$/;
-
-/** A length of time; zero is allowed. */
-const duration = (): z.ZodType<Duration, string> => durationAbove(-1, 'a duration such as 250ms or 1.5s');
-/** A length of time in which something must happen: zero would let nothing happen. */
-const timeout = (): z.ZodType<Duration, string> => durationAbove(0, 'a duration above 0, such as 250ms or 1.5s');
-
-function durationAbove(bound: number, error: string): z.ZodType<Duration, string> {
-  return z
-    .string({ error })
-    .regex(durationPattern, { error })
-    .transform((text, context) => {
-      const parsed = parseDuration(text);
-      if (parsed !== undefined && parsed > bound) return parsed;
-      context.issues.push({ code: 'custom', input: text, message: `expected ${error}, found ${text}` });
-      return z.NEVER;
-    });
-}
-
-function whole(min: number, max: number): z.ZodType<number, number> {
-  const error = `a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
-function positive(error: string): z.ZodType<number, number> {
-  return z.number({ error }).positive({ error });
-}
-
-/** Text with a unit, read by `read`; the pattern goes into the JSON Schema. */
-function measured(
-  pattern: RegExp,
-  error: string,
-  read: (text: string) => number | undefined,
-): z.ZodType<number, string> {
-  return z
-    .string({ error })
-    .regex(pattern, { error })
-    .transform((text, context) => {
-      const parsed = read(text);
-      if (parsed !== undefined) return parsed;
-      context.issues.push({ code: 'custom', input: text, message: `expected ${error}, found ${text}` });
-      return z.NEVER;
-    });
-}
-
-const rate = (): z.ZodType<number, string> =>
-  measured(/^\d+(\.\d+)?\/(s|min|h)$/, 'a rate above 0, such as 240/s or 90/min', parseRate);
-const share = (): z.ZodType<number, string | number> => {
-  const error = 'a share from 0 to 1, or from 0% to 100%';
-  return z.union(
-    [z.number({ error }).min(0, { error }).max(1, { error }), measured(/^\d+(\.\d+)?%$/, error, parseShare)],
-    {
-      error,
-    },
-  );
-};
-
-const nameError = 'a name of lower-case letters, digits and hyphens that begins with a letter';
-const name = (): z.ZodString => z.string({ error: nameError }).regex(/^[a-z][a-z0-9-]*$/, { error: nameError });
-const replica = (): z.ZodString =>
-  z
-    .string({ error: "a replica's id such as api-2" })
-    .regex(/^[a-z][a-z0-9-]*-\d+$/, { error: "a replica's id such as api-2" });
-
-function oneOf<const T extends readonly [string, ...string[]]>(values: T): z.ZodType<T[number], T[number]> {
-  return z.enum(values, { error: `one of ${values.join(', ')}` });
-}
-
-/** A mapping with exactly these keys. Its expectation for an unknown key is the list of known ones. */
-function mapping<T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> {
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : 'a mapping'),
-  });
-}
-
-/** Exactly one of `keys` must be there. */
-function exactlyOne<T extends z.ZodType>(schema: T, keys: readonly string[]): T {
-  return schema
-    .check((context) => {
-      // An unknown key has been told already, and is probably the one that is meant.
-      if (context.issues.length > 0) return;
-      const value: unknown = context.value;
-      const found = typeof value === 'object' && value !== null ? keys.filter((key) => key in value) : [];
-      if (found.length === 1) return;
-      const what = found.length === 0 ? 'none of them' : found.join(' and ');
-      context.issues.push({
-        code: 'custom',
-        input: context.value,
-        message: `expected exactly one of ${keys.join(', ')}, found ${what}`,
-      });
-    })
-    .meta({ oneOf: keys.map((key) => ({ required: [key] })) });
-}
 
 // Service times.
 
@@ -305,91 +218,6 @@ export const clientsSchema = mapping({
     .describe('Each user keeps the replica that its connection was first made to. Registry only.'),
 });
 
-// Demand.
-
-const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
-const stepError = "a step such as 'GET /' or {post: /order, body: text}";
-const target = z
-  .string({ error: 'a path that begins with /' })
-  .regex(/^\//, { error: 'a path that begins with /' })
-  .optional();
-
-const step: z.ZodType<Step, unknown> = z.union(
-  [
-    z
-      .string({ error: stepError })
-      .regex(/^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/\S*$/, { error: stepError })
-      .transform((text): Step => {
-        const [method = 'GET', path = '/'] = text.split(' ');
-        return { method, path, headers: {}, body: undefined };
-      }),
-    exactlyOne(
-      mapping({
-        get: target,
-        head: target,
-        post: target,
-        put: target,
-        patch: target,
-        delete: target,
-        options: target,
-        headers: z
-          .record(z.string(), z.string({ error: "a header's value as text" }), {
-            error: 'a mapping of header names to values',
-          })
-          .prefault({})
-          .describe('Request headers.'),
-        body: z
-          .union(
-            [
-              z.string(),
-              mapping({
-                size: measured(/^\d+(\.\d+)?(B|KB|MB|KiB|MiB)$/, 'a size up to 1MiB, such as 600B or 22KiB', (text) => {
-                  const bytes = parseSize(text);
-                  return bytes !== undefined && bytes <= bodyBytesMax ? bytes : undefined;
-                }).describe('A body of so many bytes.'),
-              }).transform(({ size }) => 'x'.repeat(size)),
-            ],
-            { error: 'a text, or {size: 22KiB}' },
-          )
-          .optional()
-          .describe('Request body: a text, or {size: 22KiB}.'),
-      }),
-      methods,
-    ).transform((raw): Step => {
-      const method = methods.find((candidate) => raw[candidate] !== undefined) ?? 'get';
-      return { method: method.toUpperCase(), path: raw[method] ?? '/', headers: raw.headers, body: raw.body };
-    }),
-  ],
-  { error: stepError },
-);
-
-const flow = z
-  .array(step, { error: 'a list of steps' })
-  .min(1, { error: 'at least one step' })
-  .prefault(['GET /'])
-  .describe("The requests of one user, in order: 'GET /cart' or {post: /order, headers: {…}, body: …}.");
-
-const closed = mapping({
-  users: whole(1, usersMax).describe('How many; each waits for its answer before it goes on.'),
-  think: duration().prefault('0s').describe('Pause of a user between an answer and the next request.'),
-  flow,
-});
-
-const open = mapping({
-  rate: rate().describe('Requests a second, whatever the answers do.'),
-  arrivals: oneOf(['constant', 'poisson']).prefault('poisson').describe('Evenly spaced, or at random.'),
-  flow,
-});
-
-export const demandSchema = exactlyOne(
-  mapping({
-    clients: name().optional().describe('The client group that asks. May be left out when there is one.'),
-    closed: closed.optional().describe('A fixed number of users.'),
-    open: open.optional().describe('A fixed rate.'),
-  }),
-  ['closed', 'open'],
-);
-
 // Faults.
 
 /** `stop: api-3`, and `stop: {replica: api-3}` for those who prefer one shape everywhere. */
@@ -432,26 +260,6 @@ export const faultSchema = exactlyOne(
   faultKinds,
 );
 
-// Objectives: `http_req_duration: ['p(95)<200']`. The grammar is read with the metric in hand.
-
-const expressions = z.union([z.string(), z.array(z.string({ error: "an expression such as 'p(95)<200'" }))], {
-  error: "an expression such as 'p(95)<200', or a list of them",
-});
-
-export const objectivesSchema = z
-  .record(z.string(), expressions, { error: 'a mapping of metrics to expressions' })
-  .transform((byMetric, context) =>
-    Object.entries(byMetric).flatMap(([metric, texts]) =>
-      (typeof texts === 'string' ? [texts] : texts).flatMap((text, index) => {
-        const parsed = parseObjective(metric, text);
-        if (typeof parsed !== 'string') return [parsed];
-        const path = typeof texts === 'string' ? [metric] : [metric, index];
-        context.issues.push({ code: 'custom', input: text, path, message: parsed });
-        return [];
-      }),
-    ),
-  );
-
 // The whole.
 
 const named = <T extends z.ZodType>(of: T, what: string): z.ZodRecord<z.ZodString, T> =>
@@ -475,6 +283,10 @@ export const scenarioSchema = mapping({
     .array(demandSchema, { error: 'a list with a closed or open demand' })
     .min(1, { error: 'at least one demand' })
     .describe('How much is asked.'),
+  connections: z
+    .array(connectionsSchema, { error: 'a list of connections that are held' })
+    .prefault([])
+    .describe('Connections that are opened and kept besides those that carry requests.'),
   faults: z.array(faultSchema, { error: 'a list of faults' }).prefault([]).describe('What goes wrong, and when.'),
   objectives: objectivesSchema
     .prefault({})
@@ -490,6 +302,5 @@ export type ServiceSurface = z.output<typeof serviceSchema>;
 export type DependencySurface = z.output<typeof dependencySchema>;
 export type GatewaySurface = z.output<typeof gatewaySchema>;
 export type ClientsSurface = z.output<typeof clientsSchema>;
-export type DemandSurface = z.output<typeof demandSchema>;
 export type FaultSurface = z.output<typeof faultSchema>;
 export type ScenarioSurface = z.output<typeof scenarioSchema>;

@@ -235,7 +235,8 @@ function objectivesIn(phase: PhaseRecord, objectives: readonly Objective[]): Com
   const planned = count(phase.ledgers.map((ledger) => ledger.planned));
   const answered = count(phase.ledgers.map((ledger) => ledger.answered));
   const span = ns(Math.round(secondsOf(measuredTicks(phase)) * 1e9));
-  return evaluate(objectives, { planned, sent: planned, answered, latency }, span).map((one) => ({
+  const outcome = { planned, sent: planned, answered, latency };
+  return evaluate(objectives, () => outcome, span).map((one) => ({
     name: `${one.metric} ${one.expression}`,
     observed: one.observed,
     met: one.met,

@@ -194,7 +194,7 @@ function objectivesOf(lines: readonly string[]): readonly Objective[] {
   return lines.map((line) => {
     const objective = objectiveOf(line);
     if (typeof objective === 'string') throw new UsageError(`--objective "${line}": ${objective}`);
-    if (objective.filter === undefined && objective.window === undefined) return objective;
+    if (objective.filters === undefined && objective.window === undefined) return objective;
     throw new UsageError(
       `--objective "${line}": a record tells of all requests of a run together; leave the filter and the window out`,
     );

@@ -11,7 +11,7 @@ import { conduct, labWorld, type RunNews, type RunResult, simWorld, truthOf, typ
 import { chanceSeed, environmentOf, RecordFile } from '../../host.ts';
 import { LabError, type LabOptions, startLab } from '../../lab.ts';
 import { nodeEngine } from '../../net.ts';
-import { type Arrangement, type Scenario } from '../../scenario.ts';
+import { type Arrangement, type Scenario, unimagined } from '../../scenario.ts';
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
 import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
@@ -74,6 +74,8 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
 
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
   for (const warning of warnings) live?.say(`warning: ${warning}`);
+  const left = chosen.world === 'sim' ? unimagined(scenario) : [];
+  if (left.length > 0) live?.say(`warning: imagined time leaves out ${left.join(', ')}`);
   const stopping = stopOnSignals(live);
   const file = openRecord(join(folder, 'record.jsonl'));
   const writer = new RecordWriter((text) => file.append(text));

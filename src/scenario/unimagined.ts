@@ -1,0 +1,26 @@
+// What a scenario says that is played on sockets only. A run in imagined time says what it leaves out, instead of letting its numbers
+// be taken for the whole scenario's. (What the lab does not play it refuses.)
+
+import type { Demand, Scenario, Step } from './model.ts';
+
+/** Keys such as `pacing`, each once; empty when everything is played. */
+export function unimagined({ demand, connections = [] }: Scenario): readonly string[] {
+  const found = [...demand.flatMap(onSocketsOnly), ...(connections.length > 0 ? ['connections'] : [])];
+  return [...new Set(found)];
+}
+
+function onSocketsOnly(demand: Demand): readonly string[] {
+  if (demand.kind === 'open') return [];
+  const { pacing, cookies, flow } = demand;
+  return [
+    ...(pacing === undefined ? [] : ['pacing']),
+    ...(cookies === true ? ['cookies'] : []),
+    ...flow.flatMap(stepKeys),
+  ];
+}
+
+const stepKeys = ({ extract, think, rendezvous }: Step): readonly string[] => [
+  ...(extract === undefined ? [] : ['extract']),
+  ...(think === undefined ? [] : ["a step's own think"]),
+  ...(rendezvous === undefined ? [] : ['rendezvous']),
+];
