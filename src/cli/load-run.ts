@@ -37,7 +37,7 @@ export async function begin(
     );
   }
   const choice = isHttp2 ? 'node' : wanted;
-  const chosen = chooseEngine(choice, { fineAlarms: open });
+  const chosen = chooseEngine(choice, { waitsInRing: true, fineAlarms: open });
   if ('impossible' in chosen) throw new UsageError(`--engine ${choice}: ${chosen.impossible}`);
   const why = isHttp2 ? "Node's own sockets, which HTTP/2 needs" : chosen.why;
   if (workers === 1 && !apart) return { running: startLoad(plan, chosen.engine), engine: chosen.engine, why };

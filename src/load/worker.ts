@@ -42,6 +42,7 @@ function work(
   const { plan, share, clockStart, round } = setting;
   const chosen = chooseEngine(setting.engine, {
     clock: () => instantAt(Number(process.hrtime.bigint() - clockStart)),
+    waitsInRing: true,
     // Open arrivals are due between the milliseconds that Node's own timers know.
     fineAlarms: plan.groups.some(({ demand }) => demand.kind === 'open'),
   });

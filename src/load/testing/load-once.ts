@@ -1,5 +1,5 @@
-// One run of the driver for the bench: closed users without a think time against a port of this machine. After half a second
-// to warm up it prints what the rest cost, as a line of JSON.
+// One run of the driver for the bench: closed users without a think time against a port of this machine. After two seconds
+// in which the compiler warms up it prints what the rest cost, as a line of JSON.
 //
 //   node src/load/testing/load-once.ts PORT CONNECTIONS SECONDS [ENGINE]
 
@@ -11,7 +11,7 @@ const [port = '80', connections = '64', length = '5', wanted = 'auto'] = process
 const choice: EngineChoice = wanted === 'node' || wanted === 'uring' ? wanted : 'auto';
 
 async function main(): Promise<void> {
-  const chosen = chooseEngine(choice);
+  const chosen = chooseEngine(choice, { waitsInRing: true });
   if ('impossible' in chosen) {
     console.error(chosen.impossible);
     process.exit(3);
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     },
     engine,
   );
-  await wait(engine, after(engine.now(), ms(500)));
+  await wait(engine, after(engine.now(), seconds(2)));
   run.snapshot();
   run.measure();
   const before = process.cpuUsage();

@@ -33,6 +33,9 @@ export function familyOf(address: string): number {
   return inet6;
 }
 
+/** Of this machine alone: 127.0.0.0/8 and ::1. */
+export const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
+
 /** Where a socket stands, or its peer. undefined when the socket has none. */
 export function placeOfSocket(foreign: Foreign, fd: number, which: 'getsockname' | 'getpeername'): Place | undefined {
   const bytes = new Uint8Array(28);

@@ -20,6 +20,15 @@ export function bindAddressNoPort(foreign: Foreign, fd: number): void {
   set(foreign, fd, ipProtocol, 24, 1);
 }
 
+const reno = new TextEncoder().encode('reno');
+
+/** On this machine's own addresses there is no network to be careful of, and none to be measured: the plainest congestion control
+ * instead of the system's. Where that is BBR, each answer otherwise pays for its model of the path and each send for its
+ * pacing: 3 % of a request. */
+export function plainCongestionControl(foreign: Foreign, fd: number): void {
+  foreign.libc.setsockopt(fd, tcpProtocol, 13, reno, reno.length);
+}
+
 export function reuseAddress(foreign: Foreign, fd: number): void {
   set(foreign, fd, solSocket, 2, 1);
 }

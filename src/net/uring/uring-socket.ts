@@ -15,8 +15,8 @@ import { netError } from '../errors.ts';
 import { again, canceled, type Home } from './home.ts';
 import { KeptBytes } from './kept-bytes.ts';
 import type { Chunk } from './send-chunks.ts';
-import { familyOf, type Place, placeOfSocket, socketAddress } from './socket-address.ts';
-import { bindAddressNoPort, noDelay, resetOnClose } from './socket-options.ts';
+import { familyOf, isLoopback, type Place, placeOfSocket, socketAddress } from './socket-address.ts';
+import { bindAddressNoPort, noDelay, plainCongestionControl, resetOnClose } from './socket-options.ts';
 
 export class UringSocket implements Socket {
   context: unknown = undefined;
@@ -205,6 +205,7 @@ export class UringSocket implements Socket {
     this.fd = libc.socket(familyOf(address), 0x80001, 0);
     if (this.fd < 0) return this.#drop(this.#failure('socket', -this.#home.foreign.errno()));
     noDelay(this.#home.foreign, this.fd);
+    if (isLoopback(address)) plainCongestionControl(this.#home.foreign, this.fd);
     if (target.localAddress !== undefined) {
       bindAddressNoPort(this.#home.foreign, this.fd);
       const local = socketAddress(libc, { address: target.localAddress, port: 0 });
