@@ -341,3 +341,25 @@ it('all-ejected-no-panic: a mesh ejects all of them', () => {
      envoy_cluster_lb_healthy_panic{envoy_cluster_name="outbound|80||pay"} 0`,
   );
 });
+
+it('retry-window-too-short: one replica hangs, and the retry that would have helped finds no time left', () => {
+  const line = (index: number): string => {
+    const bad = index % 4 === 1;
+    const clock = `${String(Math.floor(index / 20)).padStart(2, '0')}:${String((index * 3) % 60).padStart(2, '0')}`;
+    return bad
+      ? `10.9.0.1 [02/Apr/2026:10:${clock} +0000] "GET /x HTTP/1.1" 504 rt=10.001 ua="10.1.0.6:80" us="504" ut="10.001"`
+      : `10.9.0.1 [02/Apr/2026:10:${clock} +0000] "GET /x HTTP/1.1" 200 rt=0.0${10 + (index % 20)} ua="10.1.0.5:80" us="200" ut="0.012"`;
+  };
+  expectPattern(
+    'retry-window-too-short',
+    `=== nginx.conf
+     events {}
+     http {
+       log_format up '$remote_addr [$time_local] "$request" $status rt=$request_time ua="$upstream_addr" us="$upstream_status" ut="$upstream_response_time"';
+       upstream app { server 10.1.0.5:80; server 10.1.0.6:80; }
+       server { listen 80; access_log /x up; location / { proxy_pass http://app; proxy_read_timeout 10s; proxy_next_upstream error timeout; proxy_next_upstream_tries 3; proxy_next_upstream_timeout 10s; } }
+     }
+     === access.log
+     ${Array.from({ length: 80 }, (_, index) => line(index)).join('\n     ')}`,
+  );
+});

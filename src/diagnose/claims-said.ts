@@ -1997,6 +1997,12 @@ export const claimsSaid: {
         predicted: 'throttling in the first place',
         refutes: 'Work that takes no longer than elsewhere.',
       },
+      {
+        says: 'All are stopped, again and again, and each stop lasts at least half as long as a piece of work.',
+        bearing: 'sufficient',
+        predicted: 's',
+        refutes: 'Stops that nobody would notice.',
+      },
     ],
     'eviction-cascade': [
       {
@@ -2028,7 +2034,7 @@ export const claimsSaid: {
     ],
     'fast-fail-blackhole': [
       {
-        says: 'One replica fails in a third of its requests or more.',
+        says: 'One replica answers a third of its requests or more with an error.',
         bearing: 'necessary',
         refutes: 'Failures that are rare wherever one looks.',
       },
@@ -2044,7 +2050,7 @@ export const claimsSaid: {
       },
       {
         says: 'The balancer looks at load.',
-        bearing: 'supporting',
+        bearing: 'necessary',
         refutes: 'Strict turns or plain dice: they give a failing replica no more than its share.',
       },
       {

@@ -19,7 +19,7 @@ export const retryWindowTooShort: DossierTheory = {
   lookAlikes: ['timeout-inversion', 'default-route-timeout', 'a retry condition that does not match'],
   fix: 'Give one try at most (window − pauses) ÷ (retries + 1), or widen the window; bound the retries with a budget before that.',
   decidedBy: 'tries of each request that failed, and the timeouts of a try and of the whole',
-  explains: [],
+  explains: ['slow-replica'],
 
   examine(view) {
     const plans = plansOf(view);
