@@ -2,7 +2,7 @@
 
 import { type Duration, ms, parseDuration } from '../base.ts';
 import { readSource, type SourceRequest } from '../load.ts';
-import { type Objective, parseObjective, warped } from '../scenario.ts';
+import { type Objective, parseObjective, type RateStage, warped } from '../scenario.ts';
 import { UsageError } from './exit.ts';
 
 /** A file that was given with a flag. */
@@ -55,6 +55,26 @@ export class FlagReader {
     if (value > 0 && Number.isFinite(value)) return value;
     this.wrong(`${flag}: found "${text}", expected so many a second, such as 500, 2k or 250/s`);
     return 1;
+  }
+
+  /** `30s:2000`: after so long the rate is there. */
+  stage(text: string): RateStage {
+    const colon = text.lastIndexOf(':');
+    if (colon < 1) {
+      this.wrong(`--stage: found "${text}", expected a duration and a rate, such as 30s:2000`);
+      return { over: ms(0), toPerSecond: 0 };
+    }
+    const [over, to] = [text.slice(0, colon), text.slice(colon + 1)];
+    const found = over === '0' ? ms(0) : this.time('--stage', over);
+    return { over: found, toPerSecond: /^0+(?:\.0+)?(?:\/s)?$/.test(to) ? 0 : this.rate('--stage', to) };
+  }
+
+  /** RFC 9110, 9.1: a token. h2load's `-m 32` is none of our methods. */
+  method(text: string): string {
+    if (/^[A-Za-z][A-Za-z-]*$/.test(text)) return text.toUpperCase();
+    const meant = /^\d+$/.test(text) ? ` (for streams of HTTP/2 say --streams ${text})` : '';
+    this.wrong(`--method: found "${text}", expected a method such as GET or POST${meant}`);
+    return 'GET';
   }
 
   /** As wrk does, a bare number is of seconds. */

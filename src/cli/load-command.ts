@@ -7,24 +7,31 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     .command('load')
     .description('put load on an address, in the manner of wrk2, and say who answered and where every request went')
     .argument('[url]', 'such as http://127.0.0.1:8080/path; may be left out where --from names it')
-    .option('-c, --connections <count>', 'connections; without a rate each is a closed user', '10')
-    .option('-d, --duration <time>', 'how long is measured (default: 10s, or until a replay has ended)')
+    .option('-c, --connections <count>', 'connections; without a rate each is a closed user (default: 10)')
+    .option('-d, --duration <time>', 'how long is measured (default: 10s, or until stages or a replay have ended)')
     .option('-t, --threads <count>', 'generating threads', '1')
     .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
-    .option('--arrivals <process>', 'constant or poisson', 'constant')
-    .option('--think <time>', 'closed loop: how long a user thinks after each answer', '0')
+    .option(
+      '--stage <time:rate>',
+      'the rate moves there in a straight line, such as 30s:2000; again for the next',
+      oneMore,
+    )
+    .option('--arrivals <process>', 'constant or poisson (default: constant)')
+    .option('--think <time>', 'closed loop: how long a user thinks after each answer (default: 0)')
     .option('-H, --header <line>', 'a header, such as "accept: text/html"; again for another', oneMore)
-    .option('-m, --method <method>', 'request method', 'GET')
+    .option('-m, --method <method>', 'request method (default: GET, with a body POST)')
     .option('-b, --body <text>', 'request body')
     .option(
       '--from <file>',
       'requests from curl commands, a HAR, targets of vegeta, an access log or an OpenAPI document (-: standard input)',
     )
     .option('--weight <operation=count>', 'OpenAPI: send an operation so many times as often; 0 leaves it out', oneMore)
+    .option('--scenario <file>', 'the demand, the held connections and the objectives of a scenario')
+    .option('--set <path=value>', 'change the scenario first; again for another', oneMore)
     .option('--replay', 'play the requests of --from again when they were')
     .option('--speed <factor>', 'play them so many times faster', '1')
-    .option('--timeout <time>', 'how long a client waits for an answer', '2s')
-    .option('--warm-up <time>', 'load that is not judged, first', '0')
+    .option('--timeout <time>', 'how long a client waits for an answer (default: 2s)')
+    .option('--warm-up <time>', 'load that is not judged, first (default: 0)')
     .option('--http2', 'HTTP/2: agreed on by ALPN for https, known beforehand (h2c) for http')
     .option('--protocol <protocol>', 'h1, h2, h2c, or auto: what the server prefers (default: h1)')
     .option('--streams <count>', 'HTTP/2: requests under way at once on each connection (default: 1)')

@@ -5,12 +5,7 @@ import { UsageError } from './exit.ts';
 import { type LoadFlags, loadPlan } from './load-plan.ts';
 
 const defaults: LoadFlags = {
-  connections: '10',
   threads: '1',
-  arrivals: 'constant',
-  think: '0',
-  method: 'GET',
-  timeout: '2s',
   replicaHeader: 'X-Plimsoll-Replica',
   speed: '1',
   protocol: 'h1',
@@ -35,11 +30,11 @@ function problems(flags: Partial<LoadFlags>, at: string | undefined, file?: type
 
 test('without a rate each connection is a user; with one the demand is open', () => {
   const closed = loadPlan(address, { ...defaults, connections: '2k', think: '50ms' }, undefined);
-  assert.equal(closed.shape, 'closed loop');
+  assert.equal(closed.shape, '2000 connections, closed loop');
   const [group] = closed.plan.groups;
   assert.deepEqual(group?.demand.kind === 'closed' && [group.demand.users, group.demand.think], [2000, ms(50)]);
   const open = loadPlan(address, { ...defaults, rate: '2k', arrivals: 'poisson' }, undefined);
-  assert.equal(open.shape, 'open loop at 2000/s, poisson');
+  assert.equal(open.shape, '10 connections, open loop at 2000/s, poisson');
   assert.deepEqual([open.plan.groups[0]?.connectionsMin, open.plan.groups[0]?.connectionsMax], [10, 10]);
 });
 
@@ -143,4 +138,26 @@ test('HTTP/2 has so many users on each connection; where it cannot be, the reaso
   assert.match(problems({ protocol: 'h2' }, address).join(), /h2 is agreed on within TLS.*h2c/);
   assert.match(problems({ protocol: 'h2c' }, 'https://shop.example/').join(), /h2c is without TLS/);
   assert.match(problems({ streams: '16' }, address).join(), /--streams is of HTTP\/2/);
+});
+
+test('a rate moves through stages, which are the length of the run too', () => {
+  const { plan, shape, lasts } = loadPlan(
+    address,
+    { ...defaults, rate: '100', stage: ['30s:2k', '0:50/s', '5:0'] },
+    undefined,
+  );
+  const [group] = plan.groups;
+  assert.deepEqual(group?.demand.kind === 'open' && group.demand.stages, [
+    { over: seconds(30), toPerSecond: 2000 },
+    { over: seconds(0), toPerSecond: 50 },
+    { over: seconds(5), toPerSecond: 0 },
+  ]);
+  assert.deepEqual([shape, lasts], ['10 connections, open loop at 100 → 2000 → 50 → 0/s, constant', seconds(35)]);
+  assert.match(problems({ stage: ['5s:1'] }, address).join(), /--stage needs --rate/);
+  assert.match(problems({ rate: '1', stage: ['5s'] }, address).join(), /--stage: found "5s"/);
+});
+
+test('what h2load calls -m is no method', () => {
+  assert.match(problems({ method: '32' }, address).join(), /found "32".*--streams 32/);
+  assert.deepEqual(problems({ method: 'purge' }, address), []);
 });

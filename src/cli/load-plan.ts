@@ -1,7 +1,7 @@
 // From the words of a command line to a load plan: addresses, flags that users of wrk, wrk2, hey and vegeta know, and files of
 // requests that they already have. Every mistake is told at once.
 
-import { type Duration, formatDuration, seconds } from '../base.ts';
+import { type Duration, formatDuration, ns, seconds } from '../base.ts';
 import { chanceSeed } from '../host.ts';
 import type { HeldGroup, LoadGroup, LoadPlan, LoadTarget, SourceRequest } from '../load.ts';
 import type { Demand, Step } from '../scenario.ts';
@@ -13,15 +13,18 @@ export type Protocol = 'h1' | 'h2' | 'h2c' | 'http2' | 'auto';
 
 /** The flags as they were typed, but for files, which have been read. */
 export interface LoadFlags {
-  readonly connections: string;
+  /** Default 10, of a scenario 10,000. */
+  readonly connections?: string | undefined;
   readonly threads: string;
   readonly rate?: string | undefined;
-  readonly arrivals: 'constant' | 'poisson';
-  readonly think: string;
+  readonly stage?: readonly string[] | undefined;
+  readonly arrivals?: 'constant' | 'poisson' | undefined;
+  readonly think?: string | undefined;
   readonly header?: readonly string[] | undefined;
-  readonly method: string;
+  readonly method?: string | undefined;
   readonly body?: string | undefined;
-  readonly timeout: string;
+  /** Default 2s, of a scenario what its clients have. */
+  readonly timeout?: string | undefined;
   readonly replicaHeader: string;
   readonly insecure?: boolean | undefined;
   /** Certificates of whoever has signed the server's, as PEM. */
@@ -41,18 +44,21 @@ export interface LoadFlags {
 export interface PlannedLoad {
   readonly plan: LoadPlan;
   readonly workers: number;
-  /** In words: `open loop at 500/s, constant`. */
+  /** In words: `10 connections, open loop at 500/s, constant`. */
   readonly shape: string;
+  /** Something in it is due by the clock. */
   readonly open: boolean;
   /** When the last of a list of requests is due; undefined where the load has no end of its own. */
   readonly lasts: Duration | undefined;
+  /** Undefined where the load has none of its own. */
+  readonly warmUp?: Duration;
 }
 
-/** Throws a `UsageError` that names every mistake. */
+/** One step against one address, or the requests of a file. Throws a `UsageError` that names every mistake. */
 export function loadPlan(address: string | undefined, flags: LoadFlags, file: GivenFile | undefined): PlannedLoad {
   const reader = new FlagReader();
   const base = address === undefined ? undefined : reader.url(address);
-  const connections = reader.count('--connections', flags.connections);
+  const connections = reader.count('--connections', flags.connections ?? '10');
   const workers = reader.count('--threads', flags.threads);
   if (connections < workers) {
     reader.wrong(
@@ -62,7 +68,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
   const requests = file === undefined ? [] : reader.file(file, flags.weight ?? []);
   const headers = reader.headers(flags.header ?? []);
   const targets = targetsOf(base, requests, flags, reader);
-  const flow = flowOf(base, requests, flags, headers);
+  const flow = flowOf(base, requests, flags, headers, reader);
   const http2 = http2Of(targets, flags, reader);
   const users = connections * (http2?.streamsMax ?? 1);
   const { demand, shape, lasts } = demandOf(flow, requests, flags, users, reader);
@@ -72,7 +78,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
     demand,
     targets,
     choice: targets.length === 1 ? 'pick-first' : 'round-robin',
-    timeout: reader.time('--timeout', flags.timeout),
+    timeout: reader.time('--timeout', flags.timeout ?? '2s'),
     replicaHeader: flags.replicaHeader.toLowerCase(),
     connectionsMax: connections,
     connectionsMin: connections,
@@ -85,10 +91,19 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
     ...(held === undefined ? {} : { held: [held] }),
   };
   reader.finish();
-  return { plan, workers, shape, open: demand.kind === 'open', lasts };
+  return {
+    plan,
+    workers,
+    shape: `${connections} connections${streamsText(http2)}, ${shape}`,
+    open: demand.kind === 'open',
+    lasts,
+  };
 }
 
-function targetsOf(
+export const streamsText = (http2: LoadGroup['http2']): string =>
+  http2 === undefined ? '' : ` of HTTP/2 with ${http2.streamsMax} stream${http2.streamsMax === 1 ? '' : 's'} each`;
+
+export function targetsOf(
   base: URL | undefined,
   requests: readonly SourceRequest[],
   { insecure, ca }: LoadFlags,
@@ -120,7 +135,7 @@ function targetsOf(
   ];
 }
 
-function http2Of(
+export function http2Of(
   targets: readonly LoadTarget[],
   { protocol, streams }: LoadFlags,
   reader: FlagReader,
@@ -143,12 +158,13 @@ function flowOf(
   requests: readonly SourceRequest[],
   flags: LoadFlags,
   headers: Readonly<Record<string, string>>,
+  reader: FlagReader,
 ): readonly Step[] {
   if (requests.length > 0) {
     return requests.map(({ step }) => ({ ...step, headers: { ...step.headers, ...headers } }));
   }
   const path = base === undefined ? '/' : `${base.pathname}${base.search}`;
-  const method = flags.body !== undefined && flags.method === 'GET' ? 'POST' : flags.method.toUpperCase();
+  const method = reader.method(flags.method ?? (flags.body === undefined ? 'GET' : 'POST'));
   return [
     { method, path, headers: { ...(base === undefined ? {} : { host: base.host }), ...headers }, body: flags.body },
   ];
@@ -168,8 +184,11 @@ function demandOf(
   reader: FlagReader,
 ): PlannedDemand {
   const rate = flags.rate === undefined ? undefined : reader.rate('--rate', flags.rate);
-  const think = reader.time('--think', flags.think);
-  const open = { kind: 'open', clients: 'load', arrivals: flags.arrivals, flow } as const;
+  const think = reader.time('--think', flags.think ?? '0');
+  const arrivals = flags.arrivals ?? 'constant';
+  const stages = (flags.stage ?? []).map((line) => reader.stage(line));
+  const open = { kind: 'open', clients: 'load', arrivals, flow } as const;
+  if (rate === undefined && stages.length > 0) reader.wrong('--stage needs --rate: where the rate begins');
   if (flags.replay === true) {
     const times = reader.times(requests, flags.speed, rate);
     const lasts = times.at(-1) ?? seconds(0);
@@ -180,21 +199,23 @@ function demandOf(
       lasts,
     };
   }
-  if (rate !== undefined) {
-    return {
-      demand: { ...open, ratePerSecond: rate },
-      shape: `open loop at ${rate}/s, ${flags.arrivals}`,
-      lasts: undefined,
-    };
+  if (rate === undefined) {
+    return { demand: { kind: 'closed', clients: 'load', users, think, flow }, shape: 'closed loop', lasts: undefined };
   }
+  if (flags.think !== undefined)
+    reader.wrong('--think is of users, and with --rate there are none: leave one of them out');
+  if (stages.length === 0) {
+    return { demand: { ...open, ratePerSecond: rate }, shape: `open loop at ${rate}/s, ${arrivals}`, lasts: undefined };
+  }
+  const way = [rate, ...stages.map(({ toPerSecond }) => toPerSecond)];
   return {
-    demand: { kind: 'closed', clients: 'load', users, think, flow },
-    shape: 'closed loop',
-    lasts: undefined,
+    demand: { ...open, ratePerSecond: rate, stages },
+    shape: `open loop at ${way.join(' → ')}/s, ${arrivals}`,
+    lasts: ns(stages.reduce((sum, { over }) => sum + over, 0)),
   };
 }
 
-function heldOf(targets: readonly LoadTarget[], flags: LoadFlags, reader: FlagReader): HeldGroup | undefined {
+export function heldOf(targets: readonly LoadTarget[], flags: LoadFlags, reader: FlagReader): HeldGroup | undefined {
   if (flags.hold === undefined) {
     if (flags.holdNew !== undefined)
       reader.wrong('--hold-new needs --hold: new connections take the place of held ones');

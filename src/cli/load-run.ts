@@ -45,9 +45,10 @@ export async function begin(
   return { running: await startCrew(plan, { workers, engine: choice }), engine: undefined, why };
 }
 
+/** One second, with every group in it. */
 export interface Cut {
   readonly span: Duration;
-  readonly snapshot: GroupSnapshot;
+  readonly groups: readonly GroupSnapshot[];
 }
 
 export interface Times {
@@ -91,9 +92,7 @@ export async function measure(
       await pause(Math.min(1000, end - performance.now()), controller.signal);
       const snapshot = running.snapshot(detail);
       outputs.second(snapshot);
-      const [group] = snapshot.groups;
-      if (group === undefined) break;
-      cuts.push({ span: snapshot.span, snapshot: group });
+      cuts.push({ span: snapshot.span, groups: snapshot.groups });
       if (snapshot.broken !== undefined) {
         for (const { metric, expression, observed } of snapshot.broken) {
           talk(
@@ -102,7 +101,7 @@ export async function measure(
         }
         break;
       }
-      if (cuts.length % 5 === 0) talk(progressOf(snapshot, group));
+      if (cuts.length % 5 === 0) talk(progressOf(snapshot));
     }
     const result = await running.stop(controller.signal.aborted ? seconds(0) : times.grace);
     outputs.second(running.snapshot(detail));
@@ -114,14 +113,14 @@ export async function measure(
   }
 }
 
-function progressOf(snapshot: LoadSnapshot, group: GroupSnapshot): string {
-  const errors = Object.entries(group.errors).map(([kind, times]) => `${times} ${kind}`);
-  const wrong = errors.length === 0 ? '' : `, ${errors.join(', ')}`;
-  const held = (snapshot.held ?? []).map((each: HeldSnapshot) => `, ${each.held} of ${each.asked} connections held`);
-  return (
-    `  ${(group.answered / (snapshot.span / 1e9)).toFixed(0)} answers/s, ` +
-    `${group.inFlightMean.toFixed(0)} in flight${held.join('')}${wrong}`
-  );
+function progressOf({ span, groups, held = [] }: LoadSnapshot): string {
+  const told = groups.map(({ group, answered, inFlightMean, errors }) => {
+    const wrong = Object.entries(errors).map(([kind, times]) => `, ${times} ${kind}`);
+    const who = groups.length === 1 ? '' : `${group}: `;
+    return `${who}${(answered / (span / 1e9)).toFixed(0)} answers/s, ${inFlightMean.toFixed(0)} in flight${wrong.join('')}`;
+  });
+  const kept = held.map((each: HeldSnapshot) => `${each.held} of ${each.asked} connections held`);
+  return `  ${[...told, ...kept].join('; ')}`;
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

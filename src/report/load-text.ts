@@ -97,7 +97,7 @@ export function loadText(figures: LoadFigures, options: LoadTextOptions, paint: 
     ...(errors.status === 0 ? [] : [paint.bad(`  Non-2xx or 3xx responses: ${errors.status}`)]),
     `Requests/sec: ${pad(figures.requests_per_s.toFixed(2))}`,
     `Transfer/sec: ${pad(size(figures.bytes_per_s))}`,
-    '',
+    ...(figures.replicas.length === 0 ? [] : ['']),
     ...replicaRows(figures, paint),
     ...ledgerRow(figures.ledger, paint),
     ...lagRow(figures, paint),
@@ -128,6 +128,7 @@ function spectrumRows(figures: LoadFigures): string[] {
 }
 
 function replicaRows({ replicas }: LoadFigures, paint: Paint): string[] {
+  if (replicas.length === 0) return [];
   const right = { align: 'right' } as const;
   const rows = replicas.map((replica): Cell[] => [
     `  ${replica.id}`,

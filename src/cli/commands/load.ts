@@ -12,13 +12,16 @@ import type { GivenFile } from '../flag-reader.ts';
 import { type LoadCommandFlags, readLoadFlags } from '../load-flags.ts';
 import { openOutputs } from '../load-outputs.ts';
 import { loadPlan, type PlannedLoad, type Protocol } from '../load-plan.ts';
-import { begin, measure, type Measured } from '../load-run.ts';
+import { scenarioLoad } from '../scenario-load.ts';
+import { loadScenario } from '../load-scenario.ts';
+import type { Scenario } from '../../scenario.ts';
+import { begin, type Cut, measure, type Measured } from '../load-run.ts';
 import { paintFor } from '../terminal.ts';
 
 export async function load(address: string | undefined, options: object): Promise<ExitCode> {
   const given = readLoadFlags(options);
   const { planned, told } = await planFor(address, given);
-  const warmUp = timeOf('--warm-up', given.warmUp);
+  const warmUp = given.warmUp === undefined ? (planned.warmUp ?? ns(0)) : timeOf('--warm-up', given.warmUp);
   const duration = durationOf(given, planned);
   const shortages = preflight(planned.plan, machineLimits());
   for (const message of [...told, ...shortages.map((each) => each.message)]) {
@@ -35,7 +38,7 @@ export async function load(address: string | undefined, options: object): Promis
   const begun = await begin(planned, given.engine, outputs.wantsSeconds);
   talk(
     `Running ${(duration / 1e9).toFixed(0)}s test @ ${where}\n` +
-      `  ${planned.workers} threads and ${given.connections} connections${streamsText(planned)}, ${planned.shape}; ${begun.why}`,
+      `  ${planned.workers} thread${planned.workers === 1 ? '' : 's'} and ${planned.shape}; ${begun.why}`,
   );
   if (outputs.prometheusPort !== undefined) talk(`  metrics at port ${outputs.prometheusPort}, /metrics`);
   const measured = await measure(begun, { warmUp, duration, grace: graceOf(planned) }, outputs, talk);
@@ -52,7 +55,11 @@ async function planFor(
 ): Promise<{ readonly planned: PlannedLoad; readonly told: readonly string[] }> {
   const file = given.from === undefined ? undefined : fileOf('--from', given.from);
   const ca = given.ca === undefined ? undefined : fileOf('--ca', given.ca).text;
-  const plan = (protocol: Protocol): PlannedLoad => loadPlan(address, { ...given, ca, protocol }, file);
+  const scenario = scenarioOf(given);
+  const plan = (protocol: Protocol): PlannedLoad =>
+    scenario === undefined
+      ? loadPlan(address, { ...given, ca, protocol }, file)
+      : scenarioLoad(address, { ...given, ca, protocol }, scenario);
   const wanted = wantedProtocol(given);
   const planned = plan(wanted);
   const [target] = planned.plan.groups[0]?.targets ?? [];
@@ -69,41 +76,69 @@ async function planFor(
   };
 }
 
+function scenarioOf({ scenario, set, from }: LoadCommandFlags): Scenario | undefined {
+  if (scenario === undefined) {
+    if (set !== undefined) throw new UsageError('--set needs --scenario: what is to be changed');
+    return undefined;
+  }
+  if (from !== undefined) throw new UsageError('--from and --scenario: leave one of them out');
+  const loaded = loadScenario(scenario, set ?? []);
+  for (const warning of loaded.warnings) process.stderr.write(`warning: ${warning}\n`);
+  return loaded.scenario;
+}
+
 function wantedProtocol({ http2, protocol }: LoadCommandFlags): Protocol {
   if (http2 !== true) return protocol ?? 'h1';
   if (protocol === undefined || protocol === 'h2' || protocol === 'h2c') return protocol ?? 'http2';
   throw new UsageError(`--http2 and --protocol ${protocol}: leave one of them out`);
 }
 
-function streamsText({ plan }: PlannedLoad): string {
-  const streams = plan.groups[0]?.http2?.streamsMax;
-  return streams === undefined ? '' : ` of HTTP/2 with ${streams} stream${streams === 1 ? '' : 's'} each`;
-}
-
 function tell(given: LoadCommandFlags, where: string, planned: PlannedLoad, { result, cuts }: Measured): void {
-  const summary = summaryOf(result, cuts);
-  const model = planned.open ? 'open' : 'closed';
   const { objectives, held } = result;
-  const json = () => {
-    const told = { schema: 'plimsoll.dev/load/v1', url: where, model, ...summary, objectives, held };
+  const names = planned.plan.groups.map(({ group }) => group);
+  const summaries = names.map((name) => ({ name, summary: summaryOf(result, cutsOf(cuts, name), name) }));
+  const [first] = summaries;
+  if (first === undefined) return;
+  const isClosed = planned.plan.groups.some(({ demand }) => demand.kind === 'closed');
+  const json = (): string => {
+    const model = planned.open ? (isClosed ? 'mixed' : 'open') : 'closed';
+    const groups =
+      summaries.length === 1 ? {} : { groups: summaries.map(({ name, summary }) => ({ name, ...summary })) };
+    const told = { schema: 'plimsoll.dev/load/v1', url: where, model, ...first.summary, ...groups, objectives, held };
     return `${JSON.stringify(told, undefined, 2)}\n`;
   };
   if (given.jsonFile !== undefined) keep('--json-file', given.jsonFile, json());
-  if (given.junit !== undefined) keep('--junit', given.junit, loadJunit(where, summary, objectives));
+  if (given.junit !== undefined) keep('--junit', given.junit, loadJunit(where, first.summary, objectives));
   if (given.json === true) {
     process.stdout.write(json());
     return;
   }
   const paint = paintFor(process.stdout);
   const shown = { spectrum: given.latency === true, uncorrected: given.uLatency === true };
-  const lines = [...loadText(summary, shown, paint), ...heldLines(result), ...objectiveLines(objectives, paint)];
-  if (!planned.open) {
+  const lines = summaries.flatMap(({ name, summary }, index) => {
+    // Replicas and limits are of the whole run: they stand once, at the end.
+    const isLast = index === summaries.length - 1;
+    const figures = isLast ? summary : { ...summary, replicas: [], limits: [] };
+    return [
+      ...(summaries.length === 1 ? [] : [paint.strong(name)]),
+      ...loadText(figures, shown, paint),
+      ...(isLast ? [] : ['']),
+    ];
+  });
+  lines.push(...heldLines(result), ...objectiveLines(objectives, paint));
+  if (isClosed) {
     lines.push(
       'closed loop: when the service stalls nobody asks, so these latencies are lower bounds; --rate asks regardless',
     );
   }
   process.stdout.write(`${lines.join('\n')}\n`);
 }
+
+const cutsOf = (cuts: readonly Cut[], name: string) =>
+  cuts.flatMap(({ span, groups }) => {
+    const snapshot = groups.find(({ group }) => group === name);
+    return snapshot === undefined ? [] : [{ span, snapshot }];
+  });
 
 /** The run is over: a file that cannot be written must not take the rest along. */
 function keep(flag: string, name: string, text: string): void {
