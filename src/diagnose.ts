@@ -26,3 +26,7 @@ export type { DossierSlug } from './diagnose/dossier/slugs.ts';
 export { dossierTheories } from './diagnose/dossier/theories.ts';
 export type { DossierTheory } from './diagnose/dossier/theory.ts';
 export { catalogue, catalogueMarkdown, explainTheory, pagesOf, type TheoryPage } from './diagnose/catalogue.ts';
+export { preflight, type Preflight, type PreflightFacts } from './diagnose/preflight/preflight.ts';
+export { type Finding, type RuleName, ruleNames, type Severity } from './diagnose/preflight/rule.ts';
+export { preflightRules } from './diagnose/preflight/rules.ts';
+export { preflightScenario, ruleOfUnsafe } from './diagnose/preflight/scenario.ts';

@@ -20,3 +20,5 @@ export { comparisonJunit } from './report/comparison-junit.ts';
 export { comparisonMarkdown } from './report/comparison-markdown.ts';
 export { comparisonText } from './report/comparison-text.ts';
 export { theoryList, theoryPage } from './report/theory-page.ts';
+export { preflightText } from './report/preflight-text.ts';
+export { sarif } from './report/sarif.ts';

@@ -1,5 +1,6 @@
 // Pools, queues, ports, names, processors, and whoever makes the load, in incidents as others would write them down: other
 // programs, other units, other words, something missing, and something beside it that has nothing to do with it.
+// Long because each incident is a text.
 
 import { describe, it } from 'node:test';
 import { expectOther, expectPattern, matrix } from './testing/incident.ts';

@@ -5,6 +5,8 @@ export const exit = {
   ok: 0,
   /** Our own fault. */
   internal: 1,
+  /** Checked: settings that would go wrong. Its own command, so that it shares a number with our own fault. */
+  findings: 1,
   /** The command line or a file of the user is wrong. */
   usage: 2,
   /** A fault was found that nobody had announced. */

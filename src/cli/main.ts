@@ -3,6 +3,7 @@
 
 import { enableCompileCache } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { checkCommand } from './check-command.ts';
 import { compareCommand } from './compare-command.ts';
 import type { WhyOptions } from './commands/why.ts';
 import { exit, UsageError } from './exit.ts';
@@ -90,12 +91,14 @@ function commands(done: (code: number) => void): Command {
     .option('--html', 'the result as one page with pictures, on standard output')
     .action(async (paths: string[], options: object) => {
       const { diagnoseFiles } = await import('./commands/diagnose.ts');
-      done(diagnoseFiles(paths, options));
+      done(await diagnoseFiles(paths, options));
     });
 
   compareCommand(program, done);
 
   theoryCommands(program, done);
+
+  checkCommand(program, done);
 
   program
     .command('what-if')
@@ -155,7 +158,7 @@ function commands(done: (code: number) => void): Command {
     .option('--html', 'a page with pictures, the audit and all numbers, on standard output')
     .action(async (path: string, options: object) => {
       const { show } = await import('./commands/show.ts');
-      done(show(path, options));
+      done(await show(path, options));
     });
 
   loadCommand(program, done);

@@ -9,16 +9,18 @@
 //   4  then the order of the table
 //
 // Confidence: 1 − ½·0.7^proof for the winner, times 0.85 for every other fault that stands beside it and that it does not
-// explain, and where nothing is said to be wrong times 0.9 for every fault that is still possible; at most 0.97, undecided at
-// most 0.5.
+// explain, and where nothing is said to be wrong times 0.9 for every fault that is still possible; then what such a number has been
+// worth (`calibration.ts`), at most 0.97. Undecided at most 0.5.
 
 import type { Dossier } from '../../record.ts';
 import type { AuditRow, Standing } from '../audit.ts';
+import { calibrated } from '../calibration.ts';
 import type { Diagnosis, Verdict } from '../diagnose.ts';
 import { listed } from '../wording.ts';
 import type { DossierSlug } from './slugs.ts';
 import { dossierTheories } from './theories.ts';
 import type { DossierClaim, DossierTheory, Examination } from './theory.ts';
+import { standingOf } from './standing.ts';
 import { View } from './view.ts';
 
 interface Examined {
@@ -52,27 +54,6 @@ export function diagnoseDossier(dossier: Dossier, theories: readonly DossierTheo
   };
 }
 
-function standingOf(claims: readonly DossierClaim[]): { standing: Standing; reason: string } {
-  const failed = claims.find((one) => one.bearing === 'necessary' && one.holds === false);
-  if (failed !== undefined) {
-    return {
-      standing: 'refuted',
-      reason: `${failed.says} Predicted ${failed.predicted}; observed ${failed.observed}.`,
-    };
-  }
-  const proof = claims.find((one) => one.bearing === 'sufficient' && one.holds === true);
-  if (proof !== undefined) return { standing: 'established', reason: `${proof.says} Observed ${proof.observed}.` };
-  const lacking = claims.find((one) => one.bearing !== 'supporting' && one.missing !== undefined)?.missing;
-  if (!claims.some((one) => one.bearing !== 'supporting' && one.holds === true)) {
-    return { standing: 'untestable', reason: `Needs ${lacking ?? 'more evidence'}.` };
-  }
-  return {
-    standing: 'possible',
-    reason:
-      lacking === undefined ? 'Nothing speaks against it, and nothing proves it.' : `Not proved: needs ${lacking}.`,
-  };
-}
-
 function verdictOf(examined: readonly Examined[]): Verdict {
   const established = examined.filter((one) => one.standing === 'established');
   const causes = established.filter(
@@ -90,7 +71,7 @@ function verdictOf(examined: readonly Examined[]): Verdict {
     ...culpritOf(winner),
     ...(winner.examination.basis === 'configured' ? { basis: 'configured' } : {}),
     confidence: rounded(
-      Math.min(0.97, (1 - 0.5 * 0.7 ** proofOf(winner)) * 0.85 ** rivals.length * calmOf(winner, examined)),
+      calibrated((1 - 0.5 * 0.7 ** proofOf(winner)) * 0.85 ** rivals.length * calmOf(winner, examined)),
     ),
     sentence,
     arithmetic,

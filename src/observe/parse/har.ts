@@ -39,7 +39,7 @@ export const har: WholeFormat = {
       row.status = status >= 0 && status < 1000 ? status : -1;
       row.route = `${textAt(entry, 'request', 'method') ?? 'GET'} ${withoutQuery(url)}`;
       row.service = /^\w+:\/\/([^/:?#]+)/.exec(url)?.[1];
-      row.replica = textAt(entry, 'serverIPAddress') || undefined;
+      row.replica = textAt(entry, 'serverIPAddress');
       if (part('connect') >= 0) row.connectSeconds = part('connect');
       if (part('wait') >= 0) row.upstreamSeconds = part('wait');
       const table = sink.requests(program);
