@@ -1,9 +1,11 @@
 // The suite that every engine must pass, and TLS, which only this one speaks.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import net from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
+import { after, ms } from '../base.ts';
 import { conformance } from './testing/conformance.ts';
 import type { Engine, Listener, NetError, TlsFacts, TlsTarget } from './engine.ts';
 import { nodeEngine } from './node-engine.ts';
@@ -155,4 +157,36 @@ test('what is written in one turn leaves in order, and a writer told to wait is 
   await engine.close();
   server.close();
   assert.equal(heard, `one two three ${sent.toString()}`);
+});
+
+test('time does not go back when an alarm rings within a turn', async () => {
+  const engine = nodeEngine();
+  const instants: number[] = [];
+  const heard = Promise.withResolvers<void>();
+  const listener = await engine.listen({ host, port: 0 }, () => ({
+    onData: (_socket, _bytes, now) => {
+      instants.push(now);
+      heard.resolve();
+    },
+    onClose: () => {},
+  }));
+  const client = net.connect(listener.port, host);
+  try {
+    await once(client, 'connect');
+    // The turn begins in an immediate, before the timers of the next round of the loop and before its sockets.
+    setImmediate(() => {
+      const from = engine.now();
+      engine.alarm(after(from, ms(1)), (now) => {
+        instants.push(now);
+      });
+      client.write('x');
+      while (performance.now() * 1e6 < from + ms(5));
+    });
+    await heard.promise;
+    assert.equal(instants.length, 2);
+    assert.ok((instants[1] ?? 0) >= (instants[0] ?? Infinity), String(instants));
+  } finally {
+    client.destroy();
+    await engine.close();
+  }
 });

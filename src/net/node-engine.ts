@@ -281,7 +281,7 @@ class NodeEngine implements Engine {
 
   readonly #ring = (): void => {
     this.#timerAt = undefined;
-    this.#alarms.ring(this.turn.read());
+    this.#alarms.ring(this.turn.renew());
     if (!this.#closed) this.#arm();
   };
 }
@@ -467,6 +467,12 @@ class Turn {
       this.#instant = this.read();
       this.willEnd();
     }
+    return this.#instant;
+  }
+
+  /** What the clock says now, and for the rest of this turn: an alarm that rings within it must not be later than what follows. */
+  renew(): Instant {
+    this.#instant = this.read();
     return this.#instant;
   }
 
