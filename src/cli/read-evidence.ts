@@ -1,10 +1,10 @@
 // What a person points at, understood: a record of our own, or whatever else an incident left behind as a dossier. Logs that
 // know the replica of every request are a record as well, and then there are both.
 
-import { type DossierReading, readDossier, readForeign } from '../observe.ts';
+import { type DossierReading, readDossierStreams, readForeign } from '../observe.ts';
 import { type Dossier, type ReadNotes, readRecord, recordOf, type RunRecord } from '../record.ts';
 import { UsageError } from './exit.ts';
-import { gatherFiles, type GatheredFile } from './gather-files.ts';
+import { type OpenedFile, openFiles } from './open-files.ts';
 import { version } from './version.ts';
 
 export interface Evidence {
@@ -16,10 +16,15 @@ export interface Evidence {
   readonly file: string | undefined;
 }
 
+/** A log up to this size is kept as text beside what was read of it. */
+const textMax = 24 * 1024 * 1024;
+/** Of so many requests at most a record is made second by second. */
+const requestsMax = 1_000_000;
+
 /** Throws `UsageError` for what cannot be read or understood: which file, what was found, what would be right. */
-export function readEvidence(paths: readonly string[]): Evidence {
-  const files = gatherFiles(paths);
-  const [first, ...others] = files.filter((file) => looksLikeRecord(file.text));
+export async function readEvidence(paths: readonly string[]): Promise<Evidence> {
+  const files = await openFiles(paths);
+  const [first, ...others] = files.filter(({ head }) => looksLikeRecord(head));
   if (first === undefined) return foreignEvidence(files);
   if (files.length > 1) {
     const beside = others[0] ?? files.find((file) => file !== first);
@@ -27,12 +32,14 @@ export function readEvidence(paths: readonly string[]): Evidence {
       `${first.path} is a Plimsoll record, and ${beside?.path} is another piece of evidence; give one record, or what one incident left behind`,
     );
   }
-  return { ...recordEvidence(first), dossier: undefined };
+  return { ...(await recordEvidence(first)), dossier: undefined };
 }
 
 /** The record of a run, or one made of a balancer's logs. Throws `UsageError` where there is neither. */
-export function readRecordAt(path: string): { readonly record: RunRecord; readonly remarks: readonly string[] } {
-  const { record, remarks } = readEvidence([path]);
+export async function readRecordAt(
+  path: string,
+): Promise<{ readonly record: RunRecord; readonly remarks: readonly string[] }> {
+  const { record, remarks } = await readEvidence([path]);
   if (record === undefined) {
     throw new UsageError(
       `${path}: no record, and nothing that knows the replica of each request; plimsoll diagnose reads more kinds of files`,
@@ -41,10 +48,13 @@ export function readRecordAt(path: string): { readonly record: RunRecord; readon
   return { record, remarks };
 }
 
-function recordEvidence(file: GatheredFile): { record: RunRecord; remarks: string[]; file: string } {
-  const read = readRecord(file.text);
+async function recordEvidence(file: OpenedFile): Promise<{ record: RunRecord; remarks: string[]; file: string }> {
+  const pieces: Buffer[] = [];
+  for await (const piece of file.pieces) pieces.push(Buffer.from(piece));
+  const read = readRecord(Buffer.concat(pieces).toString('utf8'));
   if ('problem' in read) throw new UsageError(`${file.path}: ${read.problem.message}`);
-  return { record: read.record, remarks: remarksOf(read.notes, read.record, file.path), file: file.path };
+  const remarks = [...file.remarks, ...remarksOf(read.notes, read.record, file.path)];
+  return { record: read.record, remarks, file: file.path };
 }
 
 function remarksOf(notes: ReadNotes, record: RunRecord, path: string): string[] {
@@ -57,27 +67,54 @@ function remarksOf(notes: ReadNotes, record: RunRecord, path: string): string[] 
   return remarks;
 }
 
-function foreignEvidence(files: readonly GatheredFile[]): Evidence {
-  const named = files.map((file) => ({ name: file.path, text: file.text }));
-  const reading = readDossier(named);
+async function foreignEvidence(files: readonly OpenedFile[]): Promise<Evidence> {
+  const kept = new Map<string, Buffer[]>();
+  const reading = await readDossierStreams(
+    files.map((file) => ({ name: file.path, pieces: keeping(file, (pieces) => kept.set(file.path, pieces)) })),
+  );
   if (reading.dossier.sources.length === 0) {
     throw new UsageError(reading.problems.length === 0 ? 'there is no file in there' : reading.problems.join('\n'));
   }
   // Files that only the dossier can read do not keep the others from being a record.
-  const timed = readForeign(
-    named.filter(({ name }) => isBalancers(reading, name)),
-    version,
+  const balancers = files.filter(({ path }) => isBalancers(reading, path));
+  const texts = balancers.flatMap(({ path }) => {
+    const pieces = kept.get(path);
+    return pieces === undefined ? [] : [{ name: path, text: Buffer.concat(pieces).toString('utf8') }];
+  });
+  const large = balancers.filter(({ path }) => !kept.has(path));
+  const tables = reading.dossier.requests.filter(
+    ({ origin, skipped, count }) =>
+      skipped === 0 && count <= requestsMax && large.some(({ path }) => path === origin.file),
   );
+  const timed = readForeign(texts, version, tables);
   return {
     record: timed.kind === 'record' ? recordOf(timed.lines) : undefined,
     dossier: reading.dossier,
     remarks: [
-      ...new Set(files.flatMap(({ remark }) => remark ?? [])),
+      ...new Set(files.flatMap(({ remarks }) => remarks)),
       ...reading.dossier.sources.flatMap(sourceRemarks),
       ...reading.problems,
+      ...large.flatMap(({ path }) => (tables.some(({ origin }) => origin.file === path) ? [] : [tooLarge(path)])),
     ],
     file: undefined,
   };
+}
+
+const tooLarge = (path: string): string =>
+  `${path}: too many requests for a look second by second; cut out the time of the incident to have that as well`;
+
+/** The pieces as they pass, and at the end all of them, where they are not too many. */
+async function* keeping(file: OpenedFile, whole: (pieces: Buffer[]) => void): AsyncGenerator<Uint8Array> {
+  let pieces: Buffer[] | undefined = [];
+  let length = 0;
+  for await (const piece of file.pieces) {
+    length += piece.length;
+    if (length > textMax) pieces = undefined;
+    // A stream may use its memory again.
+    pieces?.push(Buffer.from(piece));
+    yield piece;
+  }
+  if (pieces !== undefined) whole(pieces);
 }
 
 /** Whether a file is one of those of which a record can be made. */
@@ -93,6 +130,6 @@ function sourceRemarks({ file, format, lines, understood, foreign }: Dossier['so
   ];
 }
 
-function looksLikeRecord(text: string): boolean {
-  return text.slice(0, 400).includes('"plimsoll-record"');
+function looksLikeRecord(head: Uint8Array): boolean {
+  return Buffer.from(head.subarray(0, 400)).includes('"plimsoll-record"');
 }

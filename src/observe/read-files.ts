@@ -1,12 +1,13 @@
 // Files of any known format in, one record out. The format is recognised by content, never by name; several files of one
 // balancer are read together (a log for what happened, its statistics for what was configured).
 
-import type { GatewayFacts, RecordLine } from '../record.ts';
+import type { GatewayFacts, RecordLine, RequestTable } from '../record.ts';
 import { parseEnvoyLine } from './parse/envoy-log.ts';
 import { parseHaproxyLine } from './parse/haproxy-log.ts';
 import { isHaproxyStats, parseHaproxyStats, type HaproxyStats } from './parse/haproxy-stats.ts';
 import { recogniseNginx } from './parse/nginx-access.ts';
 import { isNginxConfiguration, type NginxUpstream, parseNginxUpstreams } from './parse/nginx-conf.ts';
+import { requestsOfTable } from './requests-of-table.ts';
 import { recordOfRequests } from './record-of-requests.ts';
 import type { ReaderNotes, SeenRequest } from './seen.ts';
 
@@ -23,8 +24,12 @@ export type ForeignReading =
     }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** Reads the files together. A problem says which file, what it looks like and what would be right. */
-export function readForeign(files: readonly ForeignFile[], plimsoll: string): ForeignReading {
+/** Reads the files together. `tables`: what has been read already, of logs that are too large to be kept as text. A problem says which file, what it looks like and what would be right. */
+export function readForeign(
+  files: readonly ForeignFile[],
+  plimsoll: string,
+  tables: readonly RequestTable[] = [],
+): ForeignReading {
   const requests: SeenRequest[] = [];
   const notes: (ReaderNotes & { file: string })[] = [];
   let statistics: HaproxyStats | undefined;
@@ -70,8 +75,17 @@ export function readForeign(files: readonly ForeignFile[], plimsoll: string): Fo
       );
     }
     program = read.program;
-    requests.push(...read.requests);
+    for (const request of read.requests) requests.push(request);
     notes.push({ file: file.name, ...read.notes });
+  }
+  for (const table of tables) {
+    if (program !== undefined && program !== table.program) {
+      return problem(
+        `${table.origin.file}: a log of ${table.program} beside one of ${program}; give the logs of one balancer at a time`,
+      );
+    }
+    program = table.program;
+    for (const request of requestsOfTable(table)) requests.push(request);
   }
   if (program === undefined || requests.length === 0) {
     return problem(
@@ -82,6 +96,7 @@ export function readForeign(files: readonly ForeignFile[], plimsoll: string): Fo
   const services = new Set(named.map((request) => request.service ?? 'service'));
   const service = mostFrequent(named.map((request) => request.service ?? 'service'));
   const own = named.filter((request) => (request.service ?? 'service') === service);
+  const names = [...files.map((file) => file.name), ...tables.map(({ origin }) => origin.file)];
   const gateway = gatewayFacts(program, statistics, upstreams, service);
   return {
     kind: 'record',
@@ -99,8 +114,8 @@ export function readForeign(files: readonly ForeignFile[], plimsoll: string): Fo
           ]
         : notes,
     lines: recordOfRequests(own, {
-      id: files.map((file) => file.name).join('+'),
-      sources: files.map((file) => file.name),
+      id: names.join('+'),
+      sources: names,
       gateway,
       service,
       servers: serversOf(statistics, upstreams, service),

@@ -75,7 +75,7 @@ async function sidesOf(paths: readonly string[], chosen: Flags): Promise<Sides> 
         `compare: found ${paths.length} paths, expected two (the base and the candidate, each a record, the folder of a run, or a folder of such), or --run SCENARIO`,
       );
     }
-    return [recordsAt(base), recordsAt(candidate)];
+    return [await recordsAt(base), await recordsAt(candidate)];
   }
   if (paths.length > 0) throw new UsageError('compare: --run makes the runs itself; leave the paths out');
   if (chosen.set.length === 0 && chosen.baseSet.length === 0) {
@@ -87,7 +87,7 @@ async function sidesOf(paths: readonly string[], chosen: Flags): Promise<Sides> 
 }
 
 /** One record, or those of every run in the folder. */
-function recordsAt(path: string): readonly RunRecord[] {
+async function recordsAt(path: string): Promise<readonly RunRecord[]> {
   if (existsSync(path) && statSync(path).isDirectory() && !existsSync(join(path, 'record.jsonl'))) {
     const runs = readdirSync(path)
       .toSorted()
@@ -96,13 +96,13 @@ function recordsAt(path: string): readonly RunRecord[] {
     if (runs.length === 0) {
       throw new UsageError(`${path}: there is no run in it; expected record files or folders with a record.jsonl each`);
     }
-    return runs.map(recordAt);
+    return Promise.all(runs.map(recordAt));
   }
-  return [recordAt(path)];
+  return [await recordAt(path)];
 }
 
-function recordAt(path: string): RunRecord {
-  const { record, remarks } = readRecordAt(path);
+async function recordAt(path: string): Promise<RunRecord> {
+  const { record, remarks } = await readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   return record;
 }
@@ -124,7 +124,7 @@ async function playedSides(nameOrFile: string, chosen: Flags): Promise<Sides> {
     process.stderr.write(`${index + 1} of ${order.length}: ${name}\n`);
     const settings = side === 0 ? chosen.baseSet : [...chosen.baseSet, ...chosen.set];
     await play([nameOrFile, ...runFlags(chosen, settings, seed + index, out)]);
-    sides[side].push(recordAt(out));
+    sides[side].push(await recordAt(out));
   }
   process.stderr.write(`runs: ${folder}\n`);
   return sides;

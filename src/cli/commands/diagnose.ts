@@ -13,9 +13,9 @@ const flags = z.object({
   html: z.boolean().optional(),
 });
 
-export function diagnoseFiles(paths: readonly string[], options: object): ExitCode {
+export async function diagnoseFiles(paths: readonly string[], options: object): Promise<ExitCode> {
   const form = flags.parse(options);
-  const evidence = readEvidence(paths);
+  const evidence = await readEvidence(paths);
   for (const remark of evidence.remarks) process.stderr.write(`${remark}\n`);
   for (const remark of evidence.dossier === undefined ? [] : dossierRemarks(evidence.dossier)) {
     process.stderr.write(`${remark}\n`);

@@ -10,9 +10,9 @@ import { columnsOf, paintFor } from '../terminal.ts';
 
 const flags = z.object({ json: z.boolean().optional(), svg: z.boolean().optional(), html: z.boolean().optional() });
 
-export function show(path: string, options: object): ExitCode {
+export async function show(path: string, options: object): Promise<ExitCode> {
   const { json, svg, html } = flags.parse(options);
-  const { record, remarks } = readRecordAt(path);
+  const { record, remarks } = await readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   if (svg === true) {
     const ticks = record.phases.flatMap((phase) => phase.ticks);

@@ -85,8 +85,11 @@ export async function whatIfCommand(subject: string, options: object): Promise<E
   return exit.ok;
 }
 
-function ofRecord(path: string, settings: Parameters<typeof whatIf>[2]): ReturnType<typeof whatIf> {
-  const { record, remarks } = readRecordAt(path);
+async function ofRecord(
+  path: string,
+  settings: Parameters<typeof whatIf>[2],
+): Promise<Awaited<ReturnType<typeof whatIf>>> {
+  const { record, remarks } = await readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   const fleet = fitFleet(record);
   if (typeof fleet === 'string') throw new UsageError(`${path}: no fleet can be fitted: ${fleet}`);

@@ -46,7 +46,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** The first flag that says who failed; several are separated by commas. */
-function envoyError(flags: string, status: number): string | undefined {
+export function envoyError(flags: string, status: number): string | undefined {
   const kind = flags
     .split(',')
     .map((flag) => kinds[flag])

@@ -87,7 +87,7 @@ function routeOf(rest: string): string | undefined {
 }
 
 /** The first two termination characters name who gave up and in which stage. */
-function haproxyError(termination: string, status: number, server: string): string | undefined {
+export function haproxyError(termination: string, status: number, server: string): string | undefined {
   if (server === '<NOSRV>' && status === 503) return 'no-server';
   const who = termination[0];
   const where = termination[1];

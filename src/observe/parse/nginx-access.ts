@@ -116,7 +116,7 @@ function lastOf(list: string | undefined): { last: string; count: number } {
   return { last: parts.at(-1)?.trim() ?? '', count: parts.length };
 }
 
-function nginxError(status: number, upstreamStatus: number, chosen: boolean): string | undefined {
+export function nginxError(status: number, upstreamStatus: number, chosen: boolean): string | undefined {
   if (status === 499) return 'client-left';
   if (status === 504) return 'timeout';
   if (status === 502 && !chosen) return 'no-server';

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { blankRow, clearRow, RequestTableBuilder } from './request-table.ts';
 
 /** A table of `rows` requests, one a millisecond, that keeps at most `max`. */
-function filled(rows: number, max: number) {
+function filled(rows: number, max: number, replicas = 3) {
   const builder = new RequestTableBuilder(max);
   const row = blankRow();
   for (let index = 0; index < rows; index++) {
     if (!builder.wants()) continue;
     clearRow(row);
     row.startMs = index;
-    row.replica = `r${index % 3}`;
+    row.replica = `r${index % replicas}`;
     row.status = 200;
     builder.add(row);
   }
@@ -34,8 +34,24 @@ test('beyond the bound the rows are an even sample of all, in order', () => {
     const table = filled(rows, 8);
     assert.equal(table.count + table.skipped, rows);
     assert.ok(table.count <= 8 && (rows < 8 || table.count >= 4), `${table.count} of ${rows}`);
-    const gaps = new Set([...table.startMs].slice(1).map((at, index) => at - (table.startMs[index] ?? 0)));
-    assert.ok(gaps.size <= 1, `${rows}: gaps ${[...gaps].join()}`);
+    // One of every stretch: none is empty, and none has two.
+    const stride = Math.max(1, 2 ** Math.ceil(Math.log2((rows + 1) / 8)));
+    const stretches = [...table.startMs].map((at) => Math.floor(at / stride));
+    assert.deepEqual(stretches, [...new Set(stretches)], `${rows}: two of one stretch of ${stride}`);
+    assert.ok(
+      stretches.every((stretch, index) => stretch === index),
+      `${rows}: ${stretches.join()}`,
+    );
+  }
+});
+
+test('a sample does not beat against strict rotation: each of four keeps a fourth', () => {
+  const table = filled(400_000, 20_000, 4);
+  assert.ok(table.count >= 10_000);
+  for (const own of [0, 1, 2, 3]) {
+    const share = table.replica.filter((replica) => replica === own).length / table.count;
+    // Five standard deviations of a fair die.
+    assert.ok(Math.abs(share - 1 / 4) < 5 * Math.sqrt(3 / 16 / table.count), `${share}`);
   }
 });
 

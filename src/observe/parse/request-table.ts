@@ -1,8 +1,8 @@
 // Millions of requests as columns. A row costs 72 bytes whatever its texts are: those are interned.
 //
-// The bound is in sight: at two million rows every second one is given up, and from there on only every second (fourth,
-// eighth, …) is taken. So what remains is always an even sample of the whole log, in its order, and `skipped` says how many
-// are not in it. A reader asks `wants()` before it takes a line apart, and so saves the work for a row nobody keeps.
+// The bound is in sight: at two million rows one of every two is given up, and from there on only one of two (four, eight, …) is
+// taken. So what remains is always an even sample of the whole log, in its order, and `skipped` says how many are not in it.
+// Which one of a stretch it is, is drawn: every second request of a strict rotation over four would know two replicas only. A reader asks `wants()` before it takes a line apart, and so saves the work for a row nobody keeps.
 
 import { assert } from '../../base.ts';
 import type { Origin, RequestTable } from '../../record.ts';
@@ -99,8 +99,12 @@ export class RequestTableBuilder {
   #seen = 0;
   /** Every so many rows are taken: a power of two. */
   #stride = 1;
-  /** Rows until one is taken again. */
-  #untilNext = 1;
+  /** Where the next row stands in its stretch, and which of it is taken. */
+  #at = 0;
+  #place = 0;
+  /** Rows of a stretch that has had its one. */
+  #left = 0;
+  #dice = 1;
   #room: number;
   #startMs: Float64Array;
   #seconds: Float64Array;
@@ -146,10 +150,15 @@ export class RequestTableBuilder {
   /** Counts one request of the log; whether it is one of those that are kept. Then `add` must follow. Hot. */
   wants(): boolean {
     this.#seen += 1;
-    this.#untilNext -= 1;
-    if (this.#untilNext > 0) return false;
-    this.#untilNext = this.#stride;
-    return true;
+    if (this.#left > 0) {
+      this.#left -= 1;
+      return false;
+    }
+    // One of every stretch, wherever in it: a fixed step would beat against strict rotation.
+    if (this.#at === 0 && this.#stride > 1) this.#place = this.#chance() % this.#stride;
+    const wanted = this.#at === this.#place;
+    this.#at = this.#at + 1 === this.#stride ? 0 : this.#at + 1;
+    return wanted;
   }
 
   /** Takes the request for which `wants` said yes. Hot. */
@@ -258,12 +267,26 @@ export class RequestTableBuilder {
     };
   }
 
-  /** Every second row goes; rows 0, 2, 4, … stay, which are those that the doubled stride would have taken. */
+  /** Of every two rows one goes, whichever. */
   #halve(): void {
     const half = this.#count / 2;
-    for (const column of this.#columns()) for (let row = 0; row < half; row++) column[row] = column[2 * row] ?? 0;
+    const before = this.#dice;
+    for (const column of this.#columns()) {
+      this.#dice = before;
+      for (let row = 0; row < half; row++) column[row] = column[2 * row + (this.#chance() & 1)] ?? 0;
+    }
     this.#count = half;
+    this.#left = this.#at === 0 ? 0 : this.#stride - this.#at;
+    this.#at = 0;
     this.#stride *= 2;
+  }
+
+  /** The same numbers every time, and none that a log could follow (xorshift; Marsaglia, 2003). */
+  #chance(): number {
+    this.#dice ^= this.#dice << 13;
+    this.#dice ^= this.#dice >>> 17;
+    this.#dice ^= this.#dice << 5;
+    return (this.#dice >>> 3) & 0xffffff;
   }
 
   #makeRoom(): void {
