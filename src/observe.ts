@@ -23,3 +23,4 @@ export {
 export { notesJsonSchema } from './observe/parse/notes/schema.ts';
 export { notesVocabulary } from './observe/parse/notes/vocabulary.ts';
 export { parseNotes, type ParsedNotes } from './observe/parse/notes/notes.ts';
+export { fetchPrometheus, type PrometheusFetched, type PrometheusQuery } from './observe/prometheus-fetch.ts';
