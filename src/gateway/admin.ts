@@ -23,6 +23,7 @@ import { Hono } from 'hono';
 import type { Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
 import { parseDraining, parseOperatorOrder, parseWeight } from './admin-bodies.ts';
+import { serviceRoutes } from './admin-services.ts';
 import { type Address, parseEndpointList, parsePolicyChoice } from './config.ts';
 import { configDump } from './config-dump.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -117,6 +118,8 @@ export function adminApp(plane: DataPlane, operations: Operations, whole: Proces
     return context.json(endpointEntry(live, now()));
   });
 
+  serviceRoutes(app, plane, (live) => endpointEntry(live, now()));
+
   app.get('/policy', (context) => context.json({ policy: plane.fleet.policy }));
   app.post('/policy', async (context) => {
     const parsed = parsePolicyChoice(await bodyOf(context.req));
@@ -182,7 +185,7 @@ function endpointNamed(plane: DataPlane, id: string): LiveEndpoint | undefined {
 
 function notReady(plane: DataPlane): string | undefined {
   if (plane.draining) return 'draining';
-  return plane.fleet.healthyCount === 0 ? 'no endpoint is healthy' : undefined;
+  return plane.fleet.healthyCount > 0 || plane.services.someHealthy ? undefined : 'no endpoint is healthy';
 }
 
 function endpointsPage(plane: DataPlane, now: Instant) {

@@ -49,6 +49,14 @@ import {
   subsetShape,
   zoneShape,
 } from './policy-config.ts';
+import {
+  type RouteConfig,
+  routeOf,
+  routeShape,
+  type ServiceConfig,
+  serviceProblems,
+  serviceShapes,
+} from './service-config.ts';
 
 export interface GatewayConfig {
   /** At least one. */
@@ -76,7 +84,10 @@ export interface GatewayConfig {
   readonly choice: ChoiceConfig;
   readonly admit: AdmitConfig;
   readonly safety: SafetyConfig;
+  /** For what no route is for. */
   readonly endpoints: readonly Endpoint[];
+  readonly services: readonly ServiceConfig[];
+  readonly routes: readonly RouteConfig[];
   readonly observe: ObserveConfig;
   readonly limits: GatewayLimits;
 }
@@ -207,7 +218,10 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
   const mistakes =
     config === undefined
       ? (parsed.error?.issues ?? []).flatMap((issue) => problemsOf(issue, value))
-      : safetyProblems(config);
+      : [
+          ...safetyProblems(config),
+          ...serviceProblems(config.services, config.routes, (config.health ?? config.outlier) !== undefined),
+        ];
   if (config !== undefined && mistakes.length === 0) return { ok: true, config };
   const problems = mistakes
     .map(({ path, message }) => ({ offset: offsetOf(document, path), path: path.join('.'), message }))
@@ -339,6 +353,8 @@ const limitsShape = z.strictObject({
   drain_timeout_ns: duration(0).optional(),
 });
 
+const { service: serviceShape, keys: serviceKeys } = serviceShapes(endpoints, policy);
+
 const configShape = z.strictObject(
   {
     listen,
@@ -360,11 +376,12 @@ const configShape = z.strictObject(
       .enum(['ignore', 'honour', 'forward'], { error: 'expected one of ignore, honour, forward' })
       .default('honour'),
     ...policyShapes,
-    endpoints,
+    endpoints: endpoints.default([]),
+    ...serviceKeys,
     ...observeShapes,
     limits: limitsShape.optional(),
   },
-  { error: 'expected an object with at least `listen` and `endpoints`' },
+  { error: 'expected an object with at least `listen`, and `endpoints` or `services`' },
 );
 
 function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
@@ -387,6 +404,12 @@ function configOf(raw: z.infer<typeof configShape>): GatewayConfig {
     admit: admitOf(raw),
     safety: safetyOf(raw),
     endpoints: raw.endpoints.map(endpointOf),
+    services: raw.services.map((service) => ({
+      name: service.name,
+      policy: service.policy,
+      endpoints: service.endpoints.map(endpointOf),
+    })),
+    routes: raw.routes.map(routeOf),
     observe: observeOf(raw),
     limits: limitsOf(raw.limits ?? {}),
   };
@@ -505,7 +528,9 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^$/, shape: configShape },
   { at: /^admin$/, shape: address },
   ...listenerShapes,
-  { at: /^endpoints\.\d+$/, shape: endpointShape },
+  { at: /^(services\.\d+\.)?endpoints\.\d+$/, shape: endpointShape },
+  { at: /^services\.\d+$/, shape: serviceShape },
+  { at: /^routes\.\d+$/, shape: routeShape },
   { at: /^health$/, shape: healthShape },
   { at: /^outlier$/, shape: outlierShape },
   { at: /^slow_start$/, shape: slowStartShape },

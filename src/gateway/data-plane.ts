@@ -8,7 +8,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Dice, dice, type Instant } from '../base.ts';
 import type { Engine, Socket, Target, TlsTarget } from '../net.ts';
 import { type Endpoint, Hedge, RetryBudget } from '../policy.ts';
-import { addressBytes, type ConnectionEnds, defaultLimits, encodePreamble, type Limits } from '../wire.ts';
+import {
+  addressBytes,
+  type ConnectionEnds,
+  defaultLimits,
+  encodePreamble,
+  type Limits,
+  type RequestHead,
+} from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
 import { type Admission, admissionOf } from './admission.ts';
 import { ClientConnection } from './client-connection.ts';
@@ -20,6 +27,7 @@ import { LiveFleet } from './live-fleet.ts';
 import { Outliers } from './outliers.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
+import { Services } from './services.ts';
 import { type Telling, tellingOf } from './telling.ts';
 import { Timeouts } from './timeouts.ts';
 import { type Carried, UpstreamConnection } from './upstream-connection.ts';
@@ -40,7 +48,9 @@ const returnedMax = 1024;
 export class DataPlane {
   readonly engine: Engine;
   config: GatewayConfig;
+  /** For what no service is for. */
   readonly fleet: LiveFleet;
+  readonly services: Services;
   outliers: Outliers | undefined;
   readonly timeouts: Timeouts;
   /** Undefined: retries are bounded for each request only. */
@@ -104,6 +114,8 @@ export class DataPlane {
     this.admission = admissionOf(engine, this.timeouts, config.admit, config.seed);
     this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
+    this.services = new Services(engine);
+    this.services.reconfigure(config, now);
     this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
     this.requestLimits = requestLimitsOf(config);
     // Endpoints are ours: their heads may be larger than what strangers may send.
@@ -134,12 +146,24 @@ export class DataPlane {
       !isDeepStrictEqual(this.upstreamTls, upstreamTls) || !isDeepStrictEqual(before.upstream, config.upstream);
     this.upstreamTls = upstreamTls;
     this.fleet.reconfigure(config, config.endpoints, now);
-    if (elsewhere) this.fleet.closeIdleConnections();
+    this.services.reconfigure(config, now);
+    if (elsewhere) this.closeIdleConnections();
     if (!isDeepStrictEqual(before.outlier, config.outlier)) {
       this.outliers?.end();
       for (const live of this.fleet.endpoints) this.fleet.setEjected(live, false);
       this.outliers = config.outlier === undefined ? undefined : new Outliers(this.engine, this.fleet, config.outlier);
     }
+  }
+
+  /** Hot. Who answers this request; undefined when nobody is meant to. */
+  fleetFor(head: RequestHead): LiveFleet | undefined {
+    if (this.services.size === 0) return this.fleet;
+    return this.services.fleetFor(head) ?? (this.fleet.endpoints.length === 0 ? undefined : this.fleet);
+  }
+
+  closeIdleConnections(): void {
+    this.fleet.closeIdleConnections();
+    this.services.closeIdleConnections();
   }
 
   /** `ends`: the client's and ours, where they are not the socket's. */
@@ -218,7 +242,7 @@ export class DataPlane {
     this.inFlight -= 1;
     this.answers[exchange.status] = (this.answers[exchange.status] ?? 0) + 1;
     if (way.flag !== '-') this.waysOut.set(way.name, (this.waysOut.get(way.name) ?? 0) + 1);
-    this.telling?.left(exchange, way, this.fleet, this.budget?.left(now), now);
+    this.telling?.left(exchange, way, exchange.fleet, this.budget?.left(now), now);
   }
 
   /** The buffer, for this client. What was meant for another one is sent first. */

@@ -6,7 +6,7 @@
 //
 // Parts: `small` (135 bytes, as fast as 64 clients can ask), `large` (22 KiB), `tls` (small again, over TLS), `paced` (small, at
 // half of what the slowest of nginx, HAProxy and ours can do; latencies count from when a request was due, and what a direct
-// connection takes is subtracted).
+// connection takes is subtracted), `idle` (not unless asked for: memory for each of 18,000 clients that are silent).
 //
 // What counts is the proxy's processor time ÷ requests, because load and backends have one core together and may be the ones that
 // are at the limit: `core` says how busy the proxy's was. The capacity of one core, 1 ÷ processor time, follows from it.
@@ -15,11 +15,12 @@
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { testCertificate, testKey } from '../net/test-certificate.ts';
 import { largePath, requestsSeen, smallPath, startBackend } from './bench/backend.ts';
+import { idleMemory } from './bench/idle.ts';
 import { flood, paced } from './bench/load.ts';
 import { proxiesHere, type Proxy } from './bench/proxies.ts';
-import { backendPorts, cpuSecondsOf, proxyPort, residentBytesOf, Site, tlsPort, until } from './bench/site.ts';
+import { backendPorts, cpuSecondsOf, proxyPort, Site, tlsPort, until } from './bench/site.ts';
+import { shop } from './stand/certificates.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -29,6 +30,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     parts: { type: 'string', default: 'small,large,tls,paced' },
     rate: { type: 'string' },
+    idle: { type: 'string', default: '18000' },
   },
 });
 const seconds = Number(flags.seconds);
@@ -51,7 +53,8 @@ class Sheet {
   readonly p50: number[] = [];
   readonly p99: number[] = [];
   rate = 0;
-  residentBytes = 0;
+  /** Bytes for each idle client. */
+  readonly idle: number[] = [];
 
   constructor(proxy: Proxy) {
     this.proxy = proxy;
@@ -63,9 +66,9 @@ async function main(site: Site): Promise<void> {
   for (const line of missing) console.log(line);
   const chosen = here.filter(({ name }) => flags.only?.split(',').some((part) => name.includes(part)) ?? true);
   const sheets = chosen.map((proxy) => new Sheet(proxy));
-  site.write('cert.pem', testCertificate);
-  site.write('key.pem', testKey);
-  site.write('both.pem', `${testCertificate}${testKey}`);
+  site.write('cert.pem', shop.cert);
+  site.write('key.pem', shop.key);
+  site.write('both.pem', `${shop.cert}${shop.key}`);
   await startBackend(site);
   for (let round = 0; round < Number(flags.rounds); round++) {
     for (const sheet of sheets) await withProxy(site, sheet.proxy, (pid) => floods(sheet, pid));
@@ -95,7 +98,11 @@ async function floods(sheet: Sheet, pid: number): Promise<void> {
   if (parts.has('tls') && (await speaksTls())) {
     sheet.tls.push(await flooded(sheet, pid, `https://127.0.0.1:${tlsPort}${smallPath}`));
   }
-  sheet.residentBytes = residentBytesOf(pid);
+  if (parts.has('idle')) {
+    const { connections: held, bytesEach } = await idleMemory(pid, Number(flags.idle));
+    if (held < Number(flags.idle)) console.error(`${sheet.proxy.name}: only ${held} connections stayed open`);
+    sheet.idle.push(bytesEach);
+  }
 }
 
 async function flooded(sheet: Sheet, pid: number, url: string): Promise<Measured> {
@@ -151,12 +158,14 @@ function print(sheets: readonly Sheet[], direct: Direct): void {
   const yardstick = sheets.find(({ proxy }) => proxy.name === 'nginx');
   console.log(`${flags.rounds} rounds of ${seconds} s, ${connections} connections; medians. Node ${process.version}`);
   const head = ['', 'version', ...titles('small'), ...titles('large'), ...titles('tls')];
+  if (parts.has('idle')) head.push('idle client');
   if (parts.has('paced')) head.push('rate', 'added p50', 'added p99');
   const rows = sheets.map((sheet) => {
     const { proxy, small, large, tls } = sheet;
     const row = [proxy.name, proxy.version];
     row.push(...cells('small', small, yardstick?.small), ...cells('large', large, yardstick?.large));
     row.push(...cells('tls', tls, yardstick?.tls));
+    if (parts.has('idle')) row.push(`${(median(sheet.idle) / 1024).toFixed(1)} KiB`);
     if (parts.has('paced')) {
       const added = (mine: readonly number[], alone: readonly number[]): string =>
         `${((median(mine) - median(alone)) * 1e6).toFixed(0)} µs`;

@@ -28,6 +28,8 @@ export class LiveFleet {
   #balancer: Balancer;
   #policy: BalancerName;
   #seed: number;
+  /** Sent since the start, to endpoints that have left too. */
+  attempts = 0;
   /** The balancer is one of levels. */
   #layered = false;
   #version = 0;
@@ -91,6 +93,7 @@ export class LiveFleet {
   /** Hot. */
   started(live: LiveEndpoint, now: Instant): void {
     live.started(now);
+    this.attempts += 1;
     this.#balancer.started(live.index, now);
     this.#fuses?.started(live, now);
   }

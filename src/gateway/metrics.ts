@@ -4,6 +4,7 @@ import { assert, type Instant } from '../base.ts';
 import { type Admission, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
 import { endpointErrorKinds, exclusions, type LiveEndpoint } from './live-endpoint.ts';
+import type { LiveFleet } from './live-fleet.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -92,12 +93,32 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
     const count = plane.fleet.endpoints.filter((live) => live.excludedBy === reason).length;
     page.sample('plimsoll_gateway_excluded', { reason }, count);
   }
+  if (plane.services.size > 0) servicesPage(page, plane);
   const all = [...plane.fleet.endpoints, ...plane.fleet.leaving];
   for (const family of endpointFamilies) {
     page.family(family.name, family.type, family.help);
     for (const live of all) family.write(page, family.name, live, now);
   }
   return page.families;
+}
+
+/** Services as wholes: a page with every endpoint of a thousand of them would keep requests waiting while it is written.
+ * `GET /services/NAME` has the endpoints of one. */
+function servicesPage(page: Page, plane: DataPlane): void {
+  const fleets = plane.services.names().flatMap((name) => plane.services.named(name) ?? []);
+  const names = plane.services.names();
+  const family = (name: string, type: 'counter' | 'gauge', help: string, value: (fleet: LiveFleet) => number): void => {
+    page.family(name, type, help);
+    fleets.forEach((fleet, index) => page.sample(name, { service: names[index] ?? '' }, value(fleet)));
+  };
+  const sum = (fleet: LiveFleet, of: (live: LiveEndpoint) => number): number =>
+    fleet.endpoints.reduce((total, live) => total + of(live), 0);
+  family('plimsoll_gateway_service_endpoints', 'gauge', 'Endpoints.', (fleet) => fleet.endpoints.length);
+  family('plimsoll_gateway_service_healthy', 'gauge', 'Of them, those that are fit.', (fleet) => fleet.healthyCount);
+  family('plimsoll_gateway_service_in_flight', 'gauge', 'Attempts inside.', (fleet) =>
+    sum(fleet, (live) => live.inFlight),
+  );
+  family('plimsoll_gateway_service_requests_total', 'counter', 'Attempts sent.', (fleet) => fleet.attempts);
 }
 
 function tellingPage(page: Page, plane: DataPlane): void {

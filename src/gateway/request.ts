@@ -45,6 +45,7 @@ import { keyOf } from './request-key.ts';
 import { SecondAttempt } from './second-attempt.ts';
 import { pickOf } from './stories.ts';
 import type { AttemptStory, StoryWriter } from './story.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import { timeGiven, TimeLeftLines } from './time-left.ts';
 import { Timeout } from './timeouts.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
@@ -68,6 +69,8 @@ export class Exchange {
   phase: Phase = 'idle';
   /** Whose request it is. Changes only while idle. */
   client: ClientConnection;
+  /** Who is to answer it. */
+  fleet: LiveFleet;
   readonly #plane: DataPlane;
   readonly #deadline: Timeout;
   readonly #backOff: Timeout;
@@ -133,6 +136,7 @@ export class Exchange {
   constructor(plane: DataPlane, client: ClientConnection) {
     this.#plane = plane;
     this.client = client;
+    this.fleet = plane.fleet;
     this.startedAt = plane.engine.now();
     this.#attemptedAt = this.startedAt;
     this.doneBy = this.startedAt;
@@ -166,7 +170,9 @@ export class Exchange {
 
     const { config } = this.#plane;
     this.doneBy = deadlineOf(now, config.timeout, config.deadline === 'ignore' ? undefined : timeGiven(head));
-    const refusal = this.#refusal(head, now);
+    const fleet = this.#plane.fleetFor(head);
+    this.fleet = fleet ?? this.#plane.fleet;
+    const refusal = this.#refusal(head, now) ?? (fleet === undefined ? waysOut.noRoute : undefined);
     if (refusal !== undefined) return this.#answerLocally(refusal, now);
 
     const { hashOn } = config.choice;
@@ -233,7 +239,7 @@ export class Exchange {
   // ── 2 pick, connect ───────────────────────────────────────────────────────────────────────────────────────────────
 
   #attempt(now: Instant): void {
-    const { fleet } = this.#plane;
+    const { fleet } = this;
     const endpoint = fleet.pick(this.#tried, this.#hash, now);
     // Before it is counted: the record shows what the balancer saw.
     this.story?.picked(pickOf(fleet, endpoint, this.#tried, false, now), now);
@@ -265,7 +271,8 @@ export class Exchange {
 
   #mayConnect(endpoint: LiveEndpoint): boolean {
     const admission = this.#admission;
-    const { config, fleet, upstreamConnections } = this.#plane;
+    const { fleet } = this;
+    const { config, upstreamConnections } = this.#plane;
     if (endpoint.connections >= config.limits.connectionsPerEndpointMax) return false;
     if (admission === undefined) return true;
     return admission.mayConnect(upstreamConnections, () => fleet.closeOneIdleConnection());
@@ -312,7 +319,8 @@ export class Exchange {
 
   #hedge(now: Instant): void {
     const { endpoint: first, phase } = this;
-    const { fleet, hedge } = this.#plane;
+    const { fleet } = this;
+    const { hedge } = this.#plane;
     if ((phase !== 'connecting' && phase !== 'sending') || first === undefined || !this.#replayable) return;
     const asked = [...this.#tried, first];
     const endpoint = fleet.pick(asked, this.#hash, now);
@@ -686,7 +694,7 @@ export class Exchange {
     this.#flushed = 0;
     this.#tried.push(failed);
     this.phase = 'waiting';
-    if (this.#plane.fleet.hasUntried(this.#tried)) return this.#attemptAgain(now);
+    if (this.fleet.hasUntried(this.#tried)) return this.#attemptAgain(now);
     if (!this.#requestComplete) this.client.hold();
     this.#plane.timeouts.set(this.#backOff, after(now, backOff(this.attempts, this.#plane.dice)));
   }
@@ -723,7 +731,7 @@ export class Exchange {
     this.#outcome.ok = end !== 'failed';
     this.#outcome.latency = ns(now - attemptedAt);
     this.story?.attemptEnded(endpoint.endpoint.id, end === 'failed' ? `answered ${this.status}` : end, now);
-    this.#plane.fleet.finished(endpoint, this.#outcome, end !== 'broken-off', now);
+    this.fleet.finished(endpoint, this.#outcome, end !== 'broken-off', now);
     if (end !== 'broken-off') this.#plane.outliers?.observe(endpoint, this.#outcome, now);
   }
 

@@ -299,7 +299,7 @@ class Gateway implements RunningGateway, Operations {
     const { engine, clients, guests } = this.#plane;
     this.#plane.draining = true;
     await this.#stopListening();
-    this.#plane.fleet.closeIdleConnections();
+    this.#plane.closeIdleConnections();
     const now = engine.now();
     for (const client of clients) client.drain(now);
     for (const guest of guests) guest.drain(now);
@@ -328,10 +328,11 @@ class Gateway implements RunningGateway, Operations {
     this.#health?.end();
     this.#plane.outliers?.end();
     this.#plane.fleet.end();
+    this.#plane.services.end();
     await this.#stopListening();
     for (const client of this.#plane.clients) client.destroy();
     for (const guest of this.#plane.guests) guest.destroy();
-    this.#plane.fleet.closeIdleConnections();
+    this.#plane.closeIdleConnections();
     await this.stopAdmin();
     await this.#plane.telling?.exporter?.close();
     await this.#plane.telling?.log?.close();

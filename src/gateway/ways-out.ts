@@ -26,6 +26,7 @@ const detailsOf: Readonly<Record<string, string>> = {
   'bad-request': 'http1.codec_error',
   'slow-request': 'request_header_timeout',
   'not-supported': 'upgrade_failed',
+  'no-route': 'route_not_found',
   'client-gone': 'downstream_remote_disconnect',
   'slow-client': 'stream_idle_timeout',
   overflow: 'overload',
@@ -57,6 +58,7 @@ export const waysOut = {
   badRequest: way('bad-request', 400, 'DPE', 'client', 'the request could not be read'),
   slowRequest: way('slow-request', 408, 'SI', 'client', 'the request did not arrive in time'),
   notSupported: way('not-supported', 501, 'DPE', 'client', 'this gateway does not do what the request asks'),
+  noRoute: way('no-route', 404, 'NR', 'client', 'no service is for this host and path'),
   clientGone: way('client-gone', undefined, 'DC', 'client', 'the client left before the answer'),
   slowClient: way('slow-client', undefined, 'DT', 'client', 'the client did not take the answer in time'),
 

@@ -154,7 +154,7 @@ function caddy(): Proxy | string {
                 tls: {
                   ...server,
                   listen: [`127.0.0.1:${tlsPort}`],
-                  tls_connection_policies: [{ default_sni: 'plimsoll.test' }],
+                  tls_connection_policies: [{ default_sni: 'shop.test' }],
                 },
               },
             },

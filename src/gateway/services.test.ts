@@ -1,0 +1,111 @@
+// Several services behind one gateway: who gets which request, and what changes when the endpoints of one of them do.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseGatewayConfig } from './config.ts';
+import { get, httpEndpoint, type HttpEndpoint, stand, type Stand } from './stand/stand.ts';
+
+const entry = ({ id, host, port }: HttpEndpoint) => ({ id, host, port });
+
+/** Who answered, or the status when it is not 200. */
+async function asked(gateway: Stand, host: string, path: string): Promise<string> {
+  const answer = await get(gateway.port, path, { headers: { host } });
+  return answer.status === 200 ? String(answer.headers['x-plimsoll-replica']) : String(answer.status);
+}
+
+test('a request goes to the service of its host and the longest path', async () => {
+  await using shop = await httpEndpoint('shop');
+  await using api = await httpEndpoint('api');
+  await using other = await httpEndpoint('other');
+  await using gateway = await stand([], {
+    services: [
+      { name: 'shop', endpoints: [entry(shop)] },
+      { name: 'api', policy: 'least-request', endpoints: [entry(api)] },
+      { name: 'other', endpoints: [entry(other)] },
+    ],
+    routes: [
+      { host: 'Shop.example', service: 'shop' },
+      { host: 'shop.example', path: '/api', service: 'api' },
+      { path: '/any', service: 'other' },
+    ],
+  });
+  assert.equal((await get(gateway.adminPort, '/readyz')).status, 200);
+  assert.equal(await asked(gateway, 'shop.example', '/'), 'shop');
+  assert.equal(await asked(gateway, 'SHOP.example:8080', '/cart'), 'shop');
+  for (const path of ['/api', '/api/cart?x=1', '/api?x=1'])
+    assert.equal(await asked(gateway, 'shop.example', path), 'api');
+  assert.equal(await asked(gateway, 'shop.example', '/apiary'), 'shop', 'a path ends where one of its segments does');
+  assert.equal(await asked(gateway, 'elsewhere.example', '/any/thing'), 'other');
+  assert.equal(await asked(gateway, 'elsewhere.example', '/'), '404', 'no service is for it');
+});
+
+test('what no route is for goes to the endpoints beside the services, where there are some', async () => {
+  await using rest = await httpEndpoint('rest');
+  await using shop = await httpEndpoint('shop');
+  await using gateway = await stand([rest], {
+    services: [{ name: 'shop', endpoints: [entry(shop)] }],
+    routes: [{ host: 'shop.example', service: 'shop' }],
+  });
+  assert.equal(await asked(gateway, 'shop.example', '/'), 'shop');
+  assert.equal(await asked(gateway, 'elsewhere.example', '/'), 'rest');
+});
+
+test("the endpoints of one service change by the admin API, and nobody else's", async () => {
+  await using one = await httpEndpoint('one');
+  await using two = await httpEndpoint('two');
+  await using next = await httpEndpoint('next');
+  await using gateway = await stand([], {
+    services: [
+      { name: 'a', endpoints: [entry(one)] },
+      { name: 'b', endpoints: [entry(two)] },
+    ],
+    routes: [
+      { host: 'a.example', service: 'a' },
+      { host: 'b.example', service: 'b' },
+    ],
+  });
+  const post = (name: string, body: unknown) =>
+    get(gateway.adminPort, `/services/${name}/endpoints`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  assert.equal((await post('a', { endpoints: [entry(next)] })).status, 200);
+  assert.equal(await asked(gateway, 'a.example', '/'), 'next');
+  assert.equal(await asked(gateway, 'b.example', '/'), 'two');
+  assert.equal((await post('nobody', { endpoints: [] })).status, 404);
+  assert.match((await post('a', { endpoints: [{ id: 'x' }] })).body, /host/);
+  assert.equal((await post('a', { endpoints: [] })).status, 200);
+  assert.equal(await asked(gateway, 'a.example', '/'), '503', 'a service without endpoints');
+  const page = await get(gateway.adminPort, '/services');
+  assert.deepEqual(JSON.parse(page.body), {
+    services: [
+      { name: 'a', endpoints: 0, healthy: 0 },
+      { name: 'b', endpoints: 1, healthy: 1 },
+    ],
+  });
+  const metrics = await get(gateway.adminPort, '/metrics');
+  assert.match(metrics.body, /plimsoll_gateway_service_requests_total\{service="b"\} 1\n/);
+});
+
+test('a route to nowhere, a name twice, and checks beside services are mistakes with a place', () => {
+  const endpoints = [{ id: 'x', host: '10.0.0.1', port: 80 }];
+  const text = JSON.stringify({
+    listen: { host: '127.0.0.1', port: 0 },
+    outlier: {},
+    services: [
+      { name: 'a', endpoints },
+      { name: 'a', endpoints },
+    ],
+    routes: [{ service: 'b' }, { host: 'x:80', service: 'a' }],
+  });
+  const first = parseGatewayConfig(text, 'g.json');
+  assert.ok(!first.ok);
+  assert.match(first.problems.map(({ path }) => path).join(), /routes\.1\.host/);
+  const second = parseGatewayConfig(text.replace('x:80', 'x'), 'g.json');
+  assert.ok(!second.ok);
+  assert.deepEqual(
+    second.problems.map(({ path }) => path),
+    ['services', 'services.1.name', 'routes.0.service'],
+  );
+});
