@@ -16,6 +16,6 @@ export function checkCommand(program: Command, done: (code: number) => void): vo
     .option('--sarif <file>', 'the findings as SARIF 2.1.0 into this file; - is standard output')
     .action(async (paths: string[], options: object) => {
       const { check } = await import('./commands/check.ts');
-      done(check(paths, options));
+      done(await check(paths, options));
     });
 }

@@ -83,9 +83,13 @@ function commands(done: (code: number) => void): Command {
       'read a record, or whatever an incident left behind (logs, metrics, configurations), and give a verdict',
     )
     .argument(
-      '<path...>',
+      '[path...]',
       'a record.jsonl, or files and folders that belong together; gzip and tar too; - is standard input',
     )
+    .option('--prometheus <url>', 'ask this Prometheus for its metrics of the time as well')
+    .option('--from <time>', 'when the time begins: 2026-03-04T14:00:00Z, an epoch, -90m (default: -1h)')
+    .option('--to <time>', 'when it ends (default: now)')
+    .option('--step <time>', 'time between two values (default: 240 of them)')
     .option('--json', 'the result as JSON on standard output')
     .option('--markdown', 'the result as a document about the incident')
     .option('--html', 'the result as one page with pictures, on standard output')

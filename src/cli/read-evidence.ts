@@ -22,8 +22,8 @@ const textMax = 24 * 1024 * 1024;
 const requestsMax = 1_000_000;
 
 /** Throws `UsageError` for what cannot be read or understood: which file, what was found, what would be right. */
-export async function readEvidence(paths: readonly string[]): Promise<Evidence> {
-  const files = await openFiles(paths);
+export async function readEvidence(paths: readonly string[], further: readonly OpenedFile[] = []): Promise<Evidence> {
+  const files = [...(await openFiles(paths)), ...further];
   const [first, ...others] = files.filter(({ head }) => looksLikeRecord(head));
   if (first === undefined) return foreignEvidence(files);
   if (files.length > 1) {

@@ -9,7 +9,7 @@ import { unsafeNames } from '../../policy.ts';
 import { preflightText, sarif } from '../../report.ts';
 import { builtinScenarios, formatProblem, parseScenario, readSource } from '../../scenario.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { type GatheredFile, gatherFiles } from '../gather-files.ts';
+import { openFiles } from '../open-files.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 import { version } from '../version.ts';
 
@@ -23,13 +23,15 @@ const flags = z.object({
 });
 
 /** Exit code 0: nothing but notes. 1: errors or warnings. Throws `UsageError` (2) for what cannot be read. */
-export function check(paths: readonly string[], options: object): ExitCode {
+export async function check(paths: readonly string[], options: object): Promise<ExitCode> {
   const parsed = flags.safeParse(options);
   if (!parsed.success) {
     throw new UsageError(parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'));
   }
   const { rate, spare, json, sarif: target } = parsed.data;
-  const result = checked(paths.flatMap(named), { rate, spare });
+  const files: ConfigFile[] = [];
+  for (const path of paths) files.push(...(await named(path)));
+  const result = checked(files, { rate, spare });
   if (target !== undefined) {
     const text = `${JSON.stringify(sarif(result, version), undefined, 2)}\n`;
     if (target === '-') process.stdout.write(text);
@@ -42,13 +44,33 @@ export function check(paths: readonly string[], options: object): ExitCode {
   return result.findings.some(({ severity }) => severity !== 'note') ? exit.findings : exit.ok;
 }
 
-/** A file, all files of a folder, or a built-in scenario by its name. */
-function named(path: string): GatheredFile[] {
-  const builtin = builtinScenarios.find(({ name }) => name === path);
-  return builtin === undefined ? gatherFiles([path]) : [{ path: `${path} (built in)`, text: builtin.text }];
+interface ConfigFile {
+  readonly path: string;
+  readonly text: string;
 }
 
-function checked(files: readonly GatheredFile[], facts: { rate: number | undefined; spare: number }): Preflight {
+/** Nobody writes a longer configuration; a log given by mistake is not read to its end. */
+const configMax = 32 * 1024 * 1024;
+
+/** A file, all files of a folder, or a built-in scenario by its name. */
+async function named(path: string): Promise<ConfigFile[]> {
+  const builtin = builtinScenarios.find(({ name }) => name === path);
+  if (builtin !== undefined) return [{ path: `${path} (built in)`, text: builtin.text }];
+  const files: ConfigFile[] = [];
+  for (const opened of await openFiles([path])) {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const piece of opened.pieces) {
+      pieces.push(Buffer.from(piece));
+      length += piece.length;
+      if (length > configMax) throw new UsageError(`${opened.path}: more than 32 MiB; expected a configuration`);
+    }
+    files.push({ path: opened.path, text: Buffer.concat(pieces).toString('utf8') });
+  }
+  return files;
+}
+
+function checked(files: readonly ConfigFile[], facts: { rate: number | undefined; spare: number }): Preflight {
   const kinds = Map.groupBy(files, ({ text }) => kindOf(text));
   const own = [
     ...(kinds.get('scenario') ?? []).flatMap((file) => scenarioFindings(file, facts.spare)),
@@ -81,14 +103,14 @@ function kindOf(text: string): 'scenario' | 'gateway' | 'foreign' {
   return keys && !/^\s*(?:apiVersion|kind)\s*:/m.test(text) ? 'gateway' : 'foreign';
 }
 
-function scenarioFindings({ path, text }: GatheredFile, spare: number): readonly Finding[] {
+function scenarioFindings({ path, text }: ConfigFile, spare: number): readonly Finding[] {
   const parsed = parseScenario(text, path);
   if ('problems' in parsed) throw new UsageError(parsed.problems.map(formatProblem).join('\n'));
   const source = readSource(text, path, []);
   return preflightScenario(parsed.scenario, { file: path, lineOf: (place) => source.at(place, '').line, spare });
 }
 
-function gatewayFindings({ path, text }: GatheredFile): readonly Finding[] {
+function gatewayFindings({ path, text }: ConfigFile): readonly Finding[] {
   const parsed = parseGatewayConfig(text, path);
   if (parsed.ok) return [];
   const unsafe = parsed.problems.map((problem) => ({ problem, finding: unsafeFinding(problem, path) }));

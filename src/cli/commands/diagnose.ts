@@ -1,9 +1,10 @@
-// `plimsoll diagnose PATH…`: evidence in, verdict out.
+// `plimsoll diagnose PATH… [--prometheus URL --from --to]`: evidence in, verdict out.
 
 import { z } from 'zod';
 import { type Diagnosis, diagnose, diagnoseDossier, dossierRemarks, together } from '../../diagnose.ts';
 import { type Outcome, resultJson, resultMarkdown, resultPage, resultText } from '../../report.ts';
-import { exit, type ExitCode } from '../exit.ts';
+import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { prometheusFile, prometheusQuery } from '../prometheus-flags.ts';
 import { type Evidence, readEvidence } from '../read-evidence.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 
@@ -11,11 +12,18 @@ const flags = z.object({
   json: z.boolean().optional(),
   markdown: z.boolean().optional(),
   html: z.boolean().optional(),
+  prometheus: z.string().optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  step: z.string().optional(),
 });
 
 export async function diagnoseFiles(paths: readonly string[], options: object): Promise<ExitCode> {
   const form = flags.parse(options);
-  const evidence = await readEvidence(paths);
+  const query = prometheusQuery(form);
+  if (paths.length === 0 && query === undefined)
+    throw new UsageError('nothing to read; give files, or --prometheus URL');
+  const evidence = await readEvidence(paths, query === undefined ? [] : [await prometheusFile(query)]);
   for (const remark of evidence.remarks) process.stderr.write(`${remark}\n`);
   for (const remark of evidence.dossier === undefined ? [] : dossierRemarks(evidence.dossier)) {
     process.stderr.write(`${remark}\n`);
