@@ -32,11 +32,13 @@ export class FlagReader {
     const url = URL.parse(address);
     const where = flag === '' ? '' : `${flag}: `;
     if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-    if (url === null || !/^\w+:\/\//.test(address)) {
-      this.wrong(
-        `${where}"${address}" is no URL; expected one such as ${URL.canParse(`http://${address}`) ? `http://${address}` : such}`,
-      );
-    } else this.wrong(`${where}${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
+    const hasScheme = /^\w+:\/\//.test(address);
+    if (url !== null && hasScheme) {
+      this.wrong(`${where}${address}: ${url.protocol.slice(0, -1)} is not supported; expected http or https`);
+    } else {
+      const meant = !hasScheme && URL.canParse(`http://${address}`) ? `http://${address}` : such;
+      this.wrong(`${where}"${address}" is no URL; expected one such as ${meant}`);
+    }
     return undefined;
   }
 
@@ -89,7 +91,9 @@ export class FlagReader {
     const headers: Record<string, string> = {};
     for (const line of lines) {
       const colon = line.indexOf(':');
-      if (colon < 1 || /[\r\n\0]/.test(line)) this.wrong(`${flag}: found "${line}", expected "name: value"`);
+      // RFC 9110, 5.1: a name is a token.
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*:/.test(line) || /[\r\n\0]/.test(line))
+        this.wrong(`${flag}: found "${line}", expected "name: value"`);
       else headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
     }
     return headers;

@@ -161,3 +161,8 @@ test('what h2load calls -m is no method', () => {
   assert.match(problems({ method: '32' }, address).join(), /found "32".*--streams 32/);
   assert.deepEqual(problems({ method: 'purge' }, address), []);
 });
+
+test('a name and a password in the address are sent, as a browser does', () => {
+  const { plan } = loadPlan('http://me:p%40ss@127.0.0.1:8080/', defaults, undefined);
+  assert.equal(plan.groups[0]?.demand.flow[0]?.headers['authorization'], 'Basic bWU6cEBzcw==');
+});

@@ -66,7 +66,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
     );
   }
   const requests = file === undefined ? [] : reader.file(file, flags.weight ?? []);
-  const headers = reader.headers(flags.header ?? []);
+  const headers = { ...credentialsOf(base), ...reader.headers(flags.header ?? []) };
   const targets = targetsOf(base, requests, flags, reader);
   const flow = flowOf(base, requests, flags, headers, reader);
   const http2 = http2Of(targets, flags, reader);
@@ -122,6 +122,11 @@ export function targetsOf(
     return [{ id: 'nowhere', host: '127.0.0.1', port: 9 }];
   }
   const secure = url.protocol === 'https:';
+  if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) {
+    reader.wrong(
+      '--ca: there is no certificate in the file; expected PEM, which begins with -----BEGIN CERTIFICATE-----',
+    );
+  }
   const host = url.hostname.replaceAll(/^\[|\]$/g, '');
   return [
     {
@@ -133,6 +138,13 @@ export function targetsOf(
         : {}),
     },
   ];
+}
+
+/** `http://user:word@host/`: as a browser does, by the Basic scheme. */
+export function credentialsOf(base: URL | undefined): Readonly<Record<string, string>> {
+  if (base === undefined || base.username === '') return {};
+  const [user, word] = [base.username, base.password].map(decodeURIComponent);
+  return { authorization: `Basic ${Buffer.from(`${user}:${word}`).toString('base64')}` };
 }
 
 export function http2Of(

@@ -6,7 +6,7 @@ import { chanceSeed } from '../host.ts';
 import type { HeldGroup, LoadGroup } from '../load.ts';
 import type { Demand, Scenario } from '../scenario.ts';
 import { FlagReader } from './flag-reader.ts';
-import { http2Of, type LoadFlags, type PlannedLoad, streamsText, targetsOf } from './load-plan.ts';
+import { credentialsOf, http2Of, type LoadFlags, type PlannedLoad, streamsText, targetsOf } from './load-plan.ts';
 
 export interface PlannedScenario extends PlannedLoad {
   readonly warmUp: Duration;
@@ -36,7 +36,7 @@ export function scenarioLoad(address: string | undefined, flags: LoadFlags, scen
     reader.wrong(`--${name}: the scenario says that; leave the flag out, or --scenario`);
   }
   const targets = targetsOf(base, [], flags, reader);
-  const headers = reader.headers(flags.header ?? []);
+  const headers = { ...credentialsOf(base), ...reader.headers(flags.header ?? []) };
   const http2 = http2Of(targets, flags, reader);
   const names = uniqueNames(scenario.demand.map(({ clients }) => clients));
   const groups = scenario.demand.map((demand, index): LoadGroup => {

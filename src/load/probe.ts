@@ -79,7 +79,7 @@ function tlsReason(tls: TlsTarget | undefined, code: string, message: string): s
     return `nobody that we trust has signed its certificate (${code}): --ca FILE names who has, --insecure takes any`;
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const names = /altnames: (.*)$/s.exec(message)?.[1];
+    const names = /.*altnames: (.*)$/s.exec(message)?.[1];
     const whose = names === undefined ? message : `it is for ${names}`;
     return `its certificate is not for ${tls?.serverName ?? 'this address'} (${whose}): correct the address, or --insecure takes any`;
   }

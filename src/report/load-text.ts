@@ -3,6 +3,7 @@
 // what it is, a lower bound.
 
 import { type Duration, formatDuration } from '../base.ts';
+import { failureWords } from './failure-words.ts';
 import type { Paint } from './paint.ts';
 import { type Cell, table } from './table.ts';
 
@@ -95,6 +96,7 @@ export function loadText(figures: LoadFigures, options: LoadTextOptions, paint: 
           ),
         ]),
     ...(errors.status === 0 ? [] : [paint.bad(`  Non-2xx or 3xx responses: ${errors.status}`)]),
+    ...failureRows(figures.errorsByKind, paint),
     `Requests/sec: ${pad(figures.requests_per_s.toFixed(2))}`,
     `Transfer/sec: ${pad(size(figures.bytes_per_s))}`,
     ...(figures.replicas.length === 0 ? [] : ['']),
@@ -103,6 +105,16 @@ export function loadText(figures: LoadFigures, options: LoadTextOptions, paint: 
     ...lagRow(figures, paint),
     ...figures.limits.map((limit) => paint.odd(`limit of the generator: ${limit}`)),
   ];
+}
+
+/** Most frequent first. */
+function failureRows(errorsByKind: Readonly<Record<string, number>>, paint: Paint): string[] {
+  return Object.entries(errorsByKind)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([kind, times]) => {
+      const meaning = failureWords(kind);
+      return paint.bad(`    ${times} ${kind}${meaning === undefined ? '' : `: ${meaning}`}`);
+    });
 }
 
 function spreadRow(spread: Spread, show: (value: number) => string): string {

@@ -33,6 +33,12 @@ const target = z
 
 const someText = (error: string): z.ZodString => z.string({ error }).min(1, { error });
 
+const headerError = 'a name of letters, digits and -';
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: headerError });
+const headerValue = z
+  .string({ error: "a header's value as text" })
+  .regex(/^[^\r\n\0]*$/, { error: "a header's value on one line" });
+
 const extraction = exactlyOne(
   mapping({
     header: someText('the name of a header').optional().describe('A header of the answer.'),
@@ -85,7 +91,7 @@ const step: z.ZodType<Step, unknown> = z.union(
         delete: target,
         options: target,
         headers: z
-          .record(z.string(), z.string({ error: "a header's value as text" }), {
+          .record(headerName, headerValue, {
             error: 'a mapping of header names to values',
           })
           .prefault({})

@@ -38,9 +38,7 @@ export function stepOf(
   headers: readonly (readonly [string, string])[],
   body: string | undefined,
 ): Step {
-  const kept = headers.filter(
-    ([name, value]) => !ours.has(name.toLowerCase()) && !name.startsWith(':') && isOneLine(value),
-  );
+  const kept = headers.filter(([name, value]) => !ours.has(name.toLowerCase()) && isToken(name) && isOneLine(value));
   return { method: method.toUpperCase(), path: pathAndQuery, headers: Object.fromEntries(kept), body, literal: true };
 }
 
@@ -53,6 +51,9 @@ const ours = new Set([
   'te',
   'upgrade',
 ]);
+
+/** RFC 9110, 5.1. The pseudo-fields of HTTP/2 that browsers write down are none. */
+const isToken = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
 
 const isOneLine = (text: string): boolean => !/[\r\n\0]/.test(text);
 

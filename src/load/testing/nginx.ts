@@ -1,11 +1,10 @@
 // nginx as a server to be loaded in tests, where it is installed: one worker, an answer of 100 bytes, an access log to count.
 
-import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort, untilConnectable } from './ports.ts';
 
 interface NginxOptions {
   readonly core?: string;
@@ -34,7 +33,7 @@ async function use(
   const nginx = spawn(program, args, { stdio: 'ignore' });
   const ended = new Promise((resolve) => nginx.once('exit', resolve));
   try {
-    await untilConnectable(port);
+    await untilConnectable(port, 'nginx');
     await body(port, () => readFileSync(log, 'utf8').split('\n').length - 1);
   } finally {
     nginx.kill('SIGTERM');
@@ -59,24 +58,3 @@ http {
   server { listen 127.0.0.1:${port}${http2 === true ? ' http2' : ''}; location / { return 200 '${'x'.repeat(100)}'; } }
 }
 `;
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function untilConnectable(port: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    const reached = await new Promise<boolean>((resolve) => {
-      const socket = net.connect(port, '127.0.0.1');
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (reached) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail('nginx did not start');
-}

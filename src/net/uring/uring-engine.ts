@@ -255,6 +255,10 @@ class UringEngine implements Engine, Home {
   }
 
   adopt(listener: UringListener, fd: number): void {
+    if (this.#closed) {
+      this.foreign.libc.close(fd);
+      return;
+    }
     const socket = new UringSocket(this, ignorant, 'open');
     socket.fd = fd;
     this.#occupy(socket);

@@ -64,10 +64,8 @@ export class UringListener implements Listener {
 
   accepted(result: number, more: boolean): void {
     if (!more) this.#accepting = false;
-    if (result >= 0) {
-      if (this.#closed) this.#home.foreign.libc.close(result);
-      else this.#home.adopt(this, result);
-    }
+    // Also while closing: whoever was let in is served.
+    if (result >= 0) this.#home.adopt(this, result);
     if (more) return;
     if (this.#closed) return this.#finish();
     if (result >= 0 || result === canceled) return this.accept();
@@ -84,8 +82,7 @@ export class UringListener implements Listener {
     if (this.#closed) return closed;
     this.#closed = true;
     this.#retry?.cancel();
-    // The kernel refuses from now on, whatever is still in flight.
-    this.#home.foreign.libc.shutdown(this.fd, 2);
+    // Not shut down: the socket may be another process's too, which goes on accepting.
     if (this.#accepting) this.#home.requests.cancelAll(this.fd);
     else this.#finish();
     this.#home.soon();
