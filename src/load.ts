@@ -7,6 +7,14 @@ export { type MachineLimits, preflight, type Shortage } from './load/preflight.t
 export { Outputs, type OutputsWanted } from './load/outputs/outputs.ts';
 export { type Probe, probe } from './load/probe.ts';
 export { type CrewOptions, startCrew } from './load/crew.ts';
+export { type Agent, type AgentOptions, startAgent } from './load/machines/agent.ts';
+export {
+  machinesTold,
+  type MachinePlace,
+  reachMachines,
+  type Reached,
+  type RemoteThread,
+} from './load/machines/remote-hand.ts';
 export { type LoadOptions, startLoad } from './load/run.ts';
 export { readSource } from './load/sources/read-source.ts';
 export type { Source, SourceFormat, SourceProblem, SourceRequest } from './load/sources/source.ts';

@@ -10,6 +10,9 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     .option('-c, --connections <count>', 'connections; without a rate each is a closed user (default: 10)')
     .option('-d, --duration <time>', 'how long is measured (default: 10s, or until stages or a replay have ended)')
     .option('-t, --threads <count>', 'generating threads', '1')
+    .option('--on <machines>', 'from other machines: HOST:PORT,HOST:PORT of whoever runs --worker-listen')
+    .option('--worker-listen <address>', 'lend --threads threads of this machine, at HOST:PORT, to whoever says --on')
+    .option('--token <token>', 'what both must know (better in the environment variable PLIMSOLL_TOKEN)')
     .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
     .option(
       '--stage <time:rate>',

@@ -13,6 +13,7 @@ import {
   startLoad,
 } from '../load.ts';
 import { chooseEngine, type Engine, type EngineChoice } from '../net.ts';
+import type { Borrowed } from './machines.ts';
 import { exit, UsageError } from './exit.ts';
 import type { PlannedLoad } from './load-plan.ts';
 
@@ -23,11 +24,17 @@ export interface Begun {
   readonly why: string;
 }
 
-/** `apart`: this thread has other things to do each second, so that even a single generator gets a thread of its own. */
+export interface Where {
+  /** This thread has other things to do each second, so that even a single generator gets a thread of its own. */
+  readonly apart: boolean;
+  /** Threads of other machines, instead of ours. */
+  readonly borrowed: Borrowed | undefined;
+}
+
 export async function begin(
   { plan, workers, open }: PlannedLoad,
   wanted: EngineChoice,
-  apart: boolean,
+  { apart, borrowed }: Where,
 ): Promise<Begun> {
   // HTTP/2 is Node's own implementation, on Node's own sockets.
   const isHttp2 = plan.groups.some(({ http2 }) => http2 !== undefined);
@@ -37,6 +44,10 @@ export async function begin(
     );
   }
   const choice = isHttp2 ? 'node' : wanted;
+  if (borrowed !== undefined) {
+    const running = await startCrew(plan, { workers: borrowed.threads, engine: choice });
+    return { running, engine: undefined, why: `on ${borrowed.told}` };
+  }
   const chosen = chooseEngine(choice, { waitsInRing: true, fineAlarms: open });
   if ('impossible' in chosen) throw new UsageError(`--engine ${choice}: ${chosen.impossible}`);
   const why = isHttp2 ? "Node's own sockets, which HTTP/2 needs" : chosen.why;

@@ -5,13 +5,15 @@
 // it, so that a snapshot never mixes a second of one with half a second of another; it is a tenth of a second old at most.
 //
 // A worker that is lost takes its share of the load with it. The run goes on and says so: its numbers up to the last round
-// are kept, and the result names the loss among its limits.
+// are kept, what its share of a schedule still had is in the ledger as never sent, and the result names the loss among its limits.
 
 import { after, assert, type Duration, formatDuration, type Instant, instantAt, ms, ns } from '../base.ts';
 import type { EngineChoice } from '../net.ts';
 import type { LoadPlan, LoadResult, LoadRun, LoadSnapshot } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
-import { type Hand, type HandKind, newHand } from './hand.ts';
+import { type Hand, type HandEvents, type HandKind, newHand } from './hand.ts';
+import { leaveLostShare } from './lost-share.ts';
+import type { RemoteThread } from './machines/remote-hand.ts';
 import { laterCut, mergedCut, mergedEnd } from './merge.ts';
 import { ObjectiveWatch } from './objective-watch.ts';
 import { ReplicaNames } from './replica-names.ts';
@@ -21,8 +23,9 @@ import { cutOf, endOf } from './wire-data.ts';
 import type { FromWorker, ToWorker, WorkerSetting } from './worker.ts';
 
 export interface CrewOptions {
-  readonly workers: number;
-  /** Threads of this process (the default), or processes, which have each a limit of open files of their own. */
+  /** How many, or threads of other machines (see `reachMachines`). */
+  readonly workers: number | readonly RemoteThread[];
+  /** Of our own: threads of this process (the default), or processes, which have each a limit of open files of their own. */
   readonly as?: HandKind;
   /** Default `auto`. Whoever insists on io_uring where there is none loses its workers, with the reason among the limits. */
   readonly engine?: EngineChoice;
@@ -31,11 +34,14 @@ export interface CrewOptions {
 const round = ms(100);
 /** From "all are ready" to the common beginning: long enough for the message to reach everybody. */
 const lead = ms(30);
+const leadOfMachines = ms(300);
 
 /** Starts the plan's demand on so many threads of their own; resolves when it has begun. Instants in the snapshots count from
  * when the crew was made. */
 export async function startCrew(plan: LoadPlan, options: CrewOptions): Promise<LoadRun> {
-  assert(Number.isInteger(options.workers) && options.workers > 0, 'a crew has a whole number of workers');
+  const { workers } = options;
+  const count = typeof workers === 'number' ? workers : workers.length;
+  assert(Number.isInteger(count) && count > 0, 'a crew has a whole number of workers');
   const crew = new Crew(plan, options);
   await crew.begin();
   return crew;
@@ -50,6 +56,7 @@ class Crew implements LoadRun {
   /** Rounds merged so far, and what they amount to since the last snapshot. */
   #rounds = 0;
   #recent: DriverCut | undefined;
+  readonly #lead: Duration;
   #begun: Instant = instantAt(0);
   #lastSnapshot: Instant = instantAt(0);
   #stopping = false;
@@ -57,10 +64,20 @@ class Crew implements LoadRun {
   constructor(plan: LoadPlan, { workers, as = 'thread', engine = 'auto' }: CrewOptions) {
     this.#plan = plan;
     this.#watch = new ObjectiveWatch(plan.objectives ?? []);
-    this.#members = Array.from({ length: workers }, (_, index) => {
-      const share = { index, of: workers };
-      return new Member({ plan, share, clockStart: this.#clockStart, round, engine }, as, this);
+    this.#lead = typeof workers === 'number' ? lead : leadOfMachines;
+    const places: readonly Place[] =
+      typeof workers === 'number'
+        ? Array.from({ length: workers }, () => ({ hand: (setting, events) => newHand(as, setting, events) }))
+        : workers;
+    this.#members = places.map((place, index) => {
+      const share = { index, of: places.length };
+      return new Member({ plan, share, clockStart: this.#clockStart, round, engine }, place, this);
     });
+  }
+
+  /** When the load begins, by our clock. */
+  get begun(): Instant {
+    return this.#begun;
   }
 
   get names(): ReplicaNames {
@@ -73,10 +90,11 @@ class Crew implements LoadRun {
 
   async begin(): Promise<void> {
     await Promise.all(this.#members.map((member) => member.ready));
-    const at = after(this.now(), lead);
+    const at = after(this.now(), this.#lead);
     this.#begun = at;
     this.#lastSnapshot = at;
     for (const member of this.#members) member.tell({ kind: 'begin', at });
+    await new Promise((resolve) => setTimeout(resolve, this.#lead / 1e6));
   }
 
   /** A worker has sent a round, or is lost: merges whatever is complete now. */
@@ -115,10 +133,16 @@ class Crew implements LoadRun {
     assert(!this.#stopping, 'a run is stopped once');
     this.#stopping = true;
     const ends = await Promise.all(this.#members.map((member) => member.stop(grace)));
-    const lost = this.#members.flatMap((member) => member.loss(this.#begun));
+    const lost = this.#members.flatMap((member) => member.loss);
     const end = mergedEnd(ends, this.#plan.groups.length, (this.#plan.held ?? []).length);
     return resultOf(this.#plan, { ...end, limits: [...lost, ...end.limits] }, this.#names, this.#watch);
   }
+}
+
+/** Where a worker can live: here, or on another machine. */
+interface Place {
+  readonly machine?: string;
+  hand(setting: WorkerSetting, events: HandEvents): Hand;
 }
 
 /** One worker as the crew sees it. */
@@ -130,6 +154,8 @@ class Member {
   readonly #hand: Hand;
   readonly #crew: Crew;
   readonly #setting: WorkerSetting;
+  readonly #machine: string | undefined;
+  #measuredAt: Instant = instantAt(0);
   /** Since `measure`, of what has been heard: all that is left of a worker that is lost. */
   #heard: DriverCut | undefined;
   #end: DriverEnd | undefined;
@@ -139,12 +165,13 @@ class Member {
   #isOver: () => void = () => {};
   readonly #over: Promise<void>;
 
-  constructor(setting: WorkerSetting, as: HandKind, crew: Crew) {
+  constructor(setting: WorkerSetting, place: Place, crew: Crew) {
     this.#crew = crew;
     this.#setting = setting;
+    this.#machine = place.machine;
     this.ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#over = new Promise((resolve) => (this.#isOver = resolve));
-    this.#hand = newHand(as, setting, {
+    this.#hand = place.hand(setting, {
       onMessage: (message) => this.#hear(message),
       onLoss: (why) => this.#lose(why),
     });
@@ -156,22 +183,29 @@ class Member {
 
   measure(): void {
     this.#heard = undefined;
+    this.#measuredAt = this.#crew.now();
     this.tell({ kind: 'measure' });
   }
 
   /** What it came to, or what was heard of it if it is lost. */
   async stop(grace: Duration): Promise<DriverEnd> {
+    const stopped = this.#crew.now();
     this.tell({ kind: 'stop', grace });
     await this.#over;
     await this.#hand.end();
-    return this.#end ?? this.#remains();
+    return this.#end ?? this.#remains(stopped);
   }
 
-  loss(begun: Instant): readonly string[] {
+  /** That it was lost, in words; nothing when it was not. */
+  get loss(): readonly string[] {
     if (this.state !== 'lost') return [];
+    const when = formatDuration(ns(Math.max(0, this.#lostAt - this.#crew.begun)));
+    return [`${this.#name} was lost after ${when} (${this.#why}): its share of the load ended there`];
+  }
+
+  get #name(): string {
     const { index, of } = this.#setting.share;
-    const when = formatDuration(ns(Math.max(0, this.#lostAt - begun)));
-    return [`worker ${index + 1} of ${of} was lost after ${when} (${this.#why}): its share of the load ended there`];
+    return `worker ${index + 1} of ${of}${this.#machine === undefined ? '' : ` (${this.#machine})`}`;
   }
 
   #hear(message: FromWorker): void {
@@ -188,11 +222,8 @@ class Member {
       }
       case 'end': {
         const { limits, ...end } = endOf(message.end, this.#crew.names);
-        const { index, of } = this.#setting.share;
-        this.#end = {
-          ...end,
-          limits: limits.map((limit) => (of === 1 ? limit : `worker ${index + 1} of ${of}: ${limit}`)),
-        };
+        const isAlone = this.#setting.share.of === 1;
+        this.#end = { ...end, limits: limits.map((limit) => (isAlone ? limit : `${this.#name}: ${limit}`)) };
         this.state = 'ended';
         this.#isOver();
         this.#crew.advance();
@@ -210,18 +241,25 @@ class Member {
     this.#crew.advance();
   }
 
-  /** A ledger out of the last rounds: what had not ended then was in flight. Requests of the warm-up that ended after it are
-   * in there too, so that this can be off by some; the loss is told beside it. */
-  #remains(): DriverEnd {
+  /** A ledger out of the last rounds: what had not ended then was in flight, and what its schedules still had until `stopped` was
+   * never sent. Requests of the warm-up that ended after it are in there too, so that this can be off by some; the loss is told
+   * beside it. */
+  #remains(stopped: Instant): DriverEnd {
     const heard = this.#heard;
-    const groups = this.#setting.plan.groups.map((_, index) => {
+    const { plan, share } = this.#setting;
+    const { begun } = this.#crew;
+    const limits: string[] = [];
+    const from = instantAt(Math.max(heard?.at ?? begun, this.#measuredAt));
+    const groups = plan.groups.map(({ demand }, index) => {
       const tally = new Tally();
       const last = heard?.groups[index]?.tally;
       if (last !== undefined) tally.add(last);
       tally.planned = Math.max(tally.planned, tally.ended);
       tally.inFlightAtEnd += tally.planned - tally.ended;
+      const isWhole = leaveLostShare(tally, { demand, seed: plan.seed, share, begun, from, to: stopped });
+      if (!isWhole) limits.push(`${this.#name}: its schedule went on for longer than could be counted`);
       return tally;
     });
-    return { span: heard?.span ?? ns(0), groups, held: heard?.held ?? [], limits: [] };
+    return { span: heard?.span ?? ns(0), groups, held: heard?.held ?? [], limits };
   }
 }

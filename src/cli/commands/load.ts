@@ -8,7 +8,7 @@ import { type Duration, ms, ns, parseDuration, seconds } from '../../base.ts';
 import { type LoadResult, machineLimits, preflight, probe, summaryOf } from '../../load.ts';
 import { loadJunit, loadText, objectiveLines } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import type { GivenFile } from '../flag-reader.ts';
+import { FlagReader, type GivenFile } from '../flag-reader.ts';
 import { type LoadCommandFlags, readLoadFlags } from '../load-flags.ts';
 import { openOutputs } from '../load-outputs.ts';
 import { loadPlan, type PlannedLoad, type Protocol } from '../load-plan.ts';
@@ -16,10 +16,12 @@ import { scenarioLoad } from '../scenario-load.ts';
 import { loadScenario } from '../load-scenario.ts';
 import type { Scenario } from '../../scenario.ts';
 import { begin, type Cut, measure, type Measured } from '../load-run.ts';
+import { borrowThreads, lendThreads } from '../machines.ts';
 import { paintFor } from '../terminal.ts';
 
 export async function load(address: string | undefined, options: object): Promise<ExitCode> {
   const given = readLoadFlags(options);
+  if (given.workerListen !== undefined) return lend(address, given, given.workerListen);
   const { planned, told } = await planFor(address, given);
   const warmUp = given.warmUp === undefined ? (planned.warmUp ?? ns(0)) : timeOf('--warm-up', given.warmUp);
   const duration = durationOf(given, planned);
@@ -35,10 +37,12 @@ export async function load(address: string | undefined, options: object): Promis
   const talk = given.quiet === true ? () => {} : (text: string) => process.stderr.write(`${text}\n`);
   const where = address ?? planned.plan.groups[0]?.targets[0]?.id ?? '';
   const outputs = await openOutputs(given, where);
-  const begun = await begin(planned, given.engine, outputs.wantsSeconds);
+  const borrowed = given.on === undefined ? undefined : await borrowThreads(given.on, given.token);
+  const threads = borrowed?.threads.length ?? planned.workers;
+  const begun = await begin(planned, given.engine, { apart: outputs.wantsSeconds, borrowed });
   talk(
     `Running ${(duration / 1e9).toFixed(0)}s test @ ${where}\n` +
-      `  ${planned.workers} thread${planned.workers === 1 ? '' : 's'} and ${planned.shape}; ${begun.why}`,
+      `  ${threads} thread${threads === 1 ? '' : 's'} and ${planned.shape}; ${begun.why}`,
   );
   if (outputs.prometheusPort !== undefined) talk(`  metrics at port ${outputs.prometheusPort}, /metrics`);
   const measured = await measure(begun, { warmUp, duration, grace: graceOf(planned) }, outputs, talk);
@@ -46,6 +50,18 @@ export async function load(address: string | undefined, options: object): Promis
   tell(given, where, planned, measured);
   if (measured.interrupted) return exit.interrupted;
   return measured.result.objectives.every(({ met }) => met) ? exit.ok : exit.objective;
+}
+
+function lend(address: string | undefined, given: LoadCommandFlags, at: string): Promise<ExitCode> {
+  if (address !== undefined || given.on !== undefined) {
+    throw new UsageError(
+      '--worker-listen lends threads: what they load, and from where else, is said by whoever says --on',
+    );
+  }
+  const flags = new FlagReader();
+  const threads = flags.count('--threads', given.threads);
+  flags.finish();
+  return lendThreads(at, threads, given.token);
 }
 
 /** The plan, and what a first connection told of what stands in its way. */
