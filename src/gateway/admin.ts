@@ -174,6 +174,7 @@ export function adminApp(plane: DataPlane, operations: Operations, whole: Proces
   return app;
 }
 
+const lastAnswersMs = 500;
 /** In `GET /why`. */
 const latestMax = 100;
 const nobody = { problems: ['there is no endpoint of that name; GET /endpoints lists them'] };
@@ -229,9 +230,15 @@ async function bodyOf(request: { json(): Promise<unknown> }): Promise<unknown> {
   }
 }
 
+/** Takes nobody new. Answers under way (to whoever asked for this, for one) get a moment. */
 function closed(server: ServerType): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    if ('closeAllConnections' in server) server.closeAllConnections();
+    const hurry = setTimeout(() => {
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    }, lastAnswersMs);
+    server.close(() => {
+      clearTimeout(hurry);
+      resolve();
+    });
   });
 }

@@ -4,6 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { FilesRefused } from './certificates.ts';
 import { describeProblem, type GatewayConfig, parseGatewayConfig } from './config.ts';
 
+/** Whoever holds our standard input watches this process, and would take a successor for an orphan. */
+export const held =
+  'standard input is held by the program that started this process: it has to start the new one itself';
+
 export type Stop = 'signal' | 'orphaned' | 'succeeded';
 
 /** The configuration in `file`, or every problem in it with its place. */

@@ -10,7 +10,7 @@ import { type Duration, seconds } from '../base.ts';
 import { chooseEngine } from '../net.ts';
 import type { GatewayConfig } from './config.ts';
 import { InheritedSockets } from './inherited.ts';
-import { announce, onSignal, readGatewayFile, startFailed, type Stop } from './operator.ts';
+import { announce, held, onSignal, readGatewayFile, startFailed, type Stop } from './operator.ts';
 import { type RunningGateway, startGateway } from './start.ts';
 import { startSuccessor, tellPredecessor } from './successor.ts';
 import { runSupervisor } from './supervisor.ts';
@@ -39,7 +39,8 @@ export async function runGatewayProcess(file: string, options: GatewayProcessOpt
   }
   const { config } = parsed;
   const stopWithStdin = options.stopWithStdin ?? stdinIsHeld();
-  if (config.workers > 1) return runSupervisor(config, file, () => toldToStop(stopWithStdin), options.version);
+  if (config.workers > 1)
+    return runSupervisor(config, file, stopWithStdin, () => toldToStop(stopWithStdin), options.version);
   return runAlone(config, file, stopWithStdin, options.version);
 }
 
@@ -58,6 +59,7 @@ async function runAlone(
   let gateway: RunningGateway;
   const stopped = Promise.withResolvers<Stop>();
   const restart = async (): Promise<readonly string[]> => {
+    if (stopWithStdin) return [held];
     const problem = await startSuccessor(gateway.sockets());
     if (problem !== undefined) return [problem];
     stopped.resolve('succeeded');
@@ -79,7 +81,7 @@ async function runAlone(
   onSignal('SIGHUP', () => reload(), `${file} is in force`);
   onSignal('SIGUSR2', () => restart(), 'a new process has taken over');
   const { port, adminPort } = gateway;
-  console.log(JSON.stringify({ ready: true, port, admin_port: adminPort, version }));
+  console.log(JSON.stringify({ ready: true, port, admin_port: adminPort, pid: process.pid, version }));
   tellPredecessor();
   void toldToStop(stopWithStdin).then(stopped.resolve);
   const stop = await stopped.promise;

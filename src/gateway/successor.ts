@@ -14,8 +14,18 @@ const variable = 'PLIMSOLL_SUCCESSOR';
 /** A process that is not ready by then is given up. */
 const patienceMs = 30_000;
 
-/** Starts it, and waits until it is ready; returns why it is not, in words. */
-export function startSuccessor(sockets: readonly PassedSocket[]): Promise<string | undefined> {
+let succeeded = false;
+
+/** Starts it, and waits until it is ready; returns why it is not, in words. A process has one successor. */
+export async function startSuccessor(sockets: readonly PassedSocket[]): Promise<string | undefined> {
+  if (succeeded) return 'another process is taking over already';
+  succeeded = true;
+  const problem = await started(sockets);
+  succeeded = problem === undefined;
+  return problem;
+}
+
+function started(sockets: readonly PassedSocket[]): Promise<string | undefined> {
   const { env, fds } = passing(sockets);
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     env: { ...process.env, ...env, [variable]: '1' },

@@ -16,7 +16,7 @@ import { ticketKeyBytes } from '../net.ts';
 import { type RunningAdmin, serveAdmin } from './admin.ts';
 import { type GatewayConfig } from './config.ts';
 import { InheritedSockets, passing, type PassedSocket } from './inherited.ts';
-import { announce, onSignal, readGatewayFile, type Stop } from './operator.ts';
+import { announce, held, onSignal, readGatewayFile, type Stop } from './operator.ts';
 import { socketsAt } from './shared-sockets.ts';
 import { startSuccessor, tellPredecessor } from './successor.ts';
 import { summedMetrics } from './summed-metrics.ts';
@@ -32,6 +32,7 @@ const answerPatienceMs = 5_000;
 export async function runSupervisor(
   config: GatewayConfig,
   file: string,
+  isHeld: boolean,
   toldToStop: () => Promise<Stop>,
   version: string | undefined,
 ): Promise<number> {
@@ -42,6 +43,7 @@ export async function runSupervisor(
     const inherited = InheritedSockets.fromEnvironment();
     const ports = await supervisor.start(inherited);
     const restart = async (): Promise<readonly string[]> => {
+      if (isHeld) return [held];
       const problem = await startSuccessor([...supervisor.sockets, ...adminSocket(config, admin)]);
       if (problem === undefined) stopped.resolve('succeeded');
       return problem === undefined ? [] : [problem];
@@ -53,7 +55,14 @@ export async function runSupervisor(
     inherited.closeRest();
     onSignal('SIGHUP', () => supervisor.reload(), `${file} is in force in all workers`);
     onSignal('SIGUSR2', restart, 'a new process has taken over');
-    const ready = { ready: true, port: ports[0], admin_port: admin?.port, version, workers: config.workers };
+    const ready = {
+      ready: true,
+      port: ports[0],
+      admin_port: admin?.port,
+      pid: process.pid,
+      version,
+      workers: config.workers,
+    };
     console.log(JSON.stringify(ready));
     tellPredecessor();
   } catch (error) {

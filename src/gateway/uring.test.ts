@@ -19,4 +19,5 @@ else {
   await import('./http2.test.ts');
   await import('./proxy-protocol.test.ts');
   await import('./trailers.test.ts');
+  await import('./reload.test.ts');
 }

@@ -18,6 +18,15 @@ export function workerNumber(): number | undefined {
 }
 
 export async function runWorker(file: string, number: number): Promise<number> {
+  try {
+    return await served(file, number);
+  } finally {
+    // An open channel would keep the process alive.
+    if (process.connected) process.disconnect?.();
+  }
+}
+
+async function served(file: string, number: number): Promise<number> {
   // A terminal sends these to every process; the supervisor says what is to be done.
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
   const begin = await firstMessage();
@@ -63,7 +72,6 @@ export async function runWorker(file: string, number: number): Promise<number> {
   });
   const unfinished = await gateway.drain(patience);
   await engine.close();
-  if (process.connected) process.disconnect?.();
   if (unfinished > 0) announce(`worker ${number}: ${unfinished} requests were not finished in time`);
   return unfinished === 0 ? 0 : 1;
 }
