@@ -64,6 +64,8 @@ export class LiveEndpoint {
   /** In the part of the fleet that this gateway talks to. */
   member = true;
   ejections = 0;
+  /** Times that its checks took it out. */
+  falls = 0;
   /** Times that its breaker opened, and requests that were sent to find out whether it may close. */
   trips = 0;
   trials = 0;

@@ -163,6 +163,7 @@ export class LiveFleet {
   /** What its active checks say. */
   setPasses(live: LiveEndpoint, passes: boolean): void {
     const before = live.healthy;
+    if (live.passes && !passes) live.falls += 1;
     live.passes = passes;
     this.#healthChanged(live, before);
   }

@@ -177,6 +177,7 @@ const endpointFamilies: readonly EndpointFamily[] = [
     live.inFlightSeconds(now),
   ),
   simple('healthy', 'gauge', '1: fit for traffic.', (live) => (live.healthy ? 1 : 0)),
+  simple('falls_total', 'counter', 'Times that its checks took it out.', (live) => live.falls),
   simple('ejected', 'gauge', '1: taken out for what it answered.', (live) => (live.ejected ? 1 : 0)),
   simple('ejections_total', 'counter', 'Times it was taken out.', (live) => live.ejections),
   simple('spared_total', 'counter', 'Times it was not, because too many others were out.', (live) => live.spared),

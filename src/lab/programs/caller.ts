@@ -1,8 +1,10 @@
-// Calls from a replica to another service while one of its workers waits: with a timeout or without one, with retries, each
+// Calls from a replica to another service while one of its workers waits: with a timeout or without one, within what the caller
+// has left where it says so (a deadline that is passed on ends the work with the wish for it), with retries, each
 // to a target that the call's own choice names. Keep-alive connections, as many as calls are out.
 
 import { Agent, type ClientRequest, get } from 'node:http';
-import { type Dice, unreachable } from '../../base.ts';
+import { between, type Dice, type Instant, unreachable } from '../../base.ts';
+import { clock } from './alarm.ts';
 import type { CallConfiguration, TargetConfiguration } from './replica-configuration.ts';
 
 export type CallOutcome = 'answered' | 'failed' | 'timed-out';
@@ -26,11 +28,14 @@ export class Caller {
     this.#targets = targets;
   }
 
-  /** Calls until one try is answered or none is left. Ends with the outcome of the last. */
-  async call(): Promise<CallOutcome> {
+  /** Calls until one try is answered or none is left. Ends with the outcome of the last. `deadline`: when whoever asked will
+   * no longer wait; undefined: nobody has said. */
+  async call(deadline: Instant | undefined): Promise<CallOutcome> {
     let outcome: CallOutcome = 'failed';
     for (let tries = 0; tries <= this.#call.retries; tries++) {
-      outcome = await this.#try(this.#choose());
+      const left = deadline === undefined ? Infinity : between(clock(), deadline);
+      if (left <= 0) return 'timed-out';
+      outcome = await this.#try(this.#choose(), left);
       if (outcome === 'answered') return outcome;
     }
     return outcome;
@@ -52,7 +57,7 @@ export class Caller {
     }
   }
 
-  #try(target: TargetConfiguration | undefined): Promise<CallOutcome> {
+  #try(target: TargetConfiguration | undefined, left: number): Promise<CallOutcome> {
     if (target === undefined) return Promise.resolve('failed');
     return new Promise((resolve) => {
       const request: ClientRequest = get(
@@ -64,13 +69,12 @@ export class Caller {
         },
       );
       request.on('error', () => settle('failed'));
-      const timer =
-        this.#call.timeout_ns === undefined
-          ? undefined
-          : setTimeout(() => {
-              settle('timed-out');
-              request.destroy();
-            }, this.#call.timeout_ns / 1e6);
+      const patience = Math.min(this.#call.timeout_ns ?? Infinity, left);
+      const giveUp = (): void => {
+        settle('timed-out');
+        request.destroy();
+      };
+      const timer = patience === Infinity ? undefined : setTimeout(giveUp, patience / 1e6);
       function settle(outcome: CallOutcome): void {
         clearTimeout(timer);
         resolve(outcome);

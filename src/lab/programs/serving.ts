@@ -9,7 +9,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { between, type Dice, dice, type Duration, type Instant, ms, ns, unreachable } from '../../base.ts';
+import { after, between, type Dice, dice, type Duration, type Instant, ms, ns, unreachable } from '../../base.ts';
 import { sampler } from '../../scenario.ts';
 import { Alarm, clock } from './alarm.ts';
 import { type CallOutcome, Caller } from './caller.ts';
@@ -29,6 +29,8 @@ interface Visit {
   readonly response: ServerResponse;
   /** A health check waits for a worker like any request, but holds it for no time and is not counted as served. */
   readonly purpose: 'request' | 'health';
+  /** When whoever asked will no longer wait, where it says so (`x-plimsoll-remaining-ms`). */
+  readonly deadline: Instant | undefined;
   /** Whether the client closed its connection before the answer. */
   clientLeft: boolean;
 }
@@ -88,7 +90,8 @@ class Replica {
       response.end('ok\n');
       return;
     }
-    const visit: Visit = { arrivedAt: now, response, purpose: isHealth ? 'health' : 'request', clientLeft: false };
+    const purpose = isHealth ? 'health' : 'request';
+    const visit: Visit = { arrivedAt: now, response, purpose, deadline: deadlineOf(request, now), clientLeft: false };
     response.on('close', () => this.#closed(visit));
     if (!isHealth) this.#tally.arrived(now);
     if (!isHealth && this.#failing.share > 0 && this.#failures.next() < this.#failing.share) {
@@ -123,7 +126,7 @@ class Replica {
 
   /** A worker takes the visit up: its processor time is spent at once, its service time is waited for. */
   #begin(visit: Visit, startedAt: Instant): Duration {
-    if (visit.purpose === 'health') return ns(0);
+    if (visit.purpose === 'health' || isTooLate(visit, startedAt)) return ns(0);
     const slowness = this.#slowness * this.#coldness(startedAt);
     const service = this.#draw() * slowness;
     const cpu = ns(this.#configuration.cpu_time_ns * slowness);
@@ -141,14 +144,15 @@ class Replica {
   }
 
   #due(task: Task<Visit>): void {
-    if (task.work.purpose === 'health' || this.#callers.length === 0) this.#finish(task, 'answered');
+    if (isTooLate(task.work, task.startedAt)) this.#finish(task, 'timed-out');
+    else if (task.work.purpose === 'health' || this.#callers.length === 0) this.#finish(task, 'answered');
     else void this.#callOthers(task);
   }
 
   async #callOthers(task: Task<Visit>): Promise<void> {
     let outcome: CallOutcome = 'answered';
     for (const caller of this.#callers) {
-      outcome = await caller.call();
+      outcome = await caller.call(task.work.deadline);
       if (outcome !== 'answered') break;
     }
     this.#finish(task, outcome);
@@ -244,6 +248,16 @@ class Replica {
       now,
     );
   }
+}
+
+function deadlineOf(request: IncomingMessage, now: Instant): Instant | undefined {
+  const left = request.headers['x-plimsoll-remaining-ms'];
+  return typeof left === 'string' && /^\d{1,12}$/.test(left) ? after(now, ms(Number(left))) : undefined;
+}
+
+/** Work for somebody who has left by then is not begun. */
+function isTooLate(visit: Visit, startedAt: Instant): boolean {
+  return visit.deadline !== undefined && startedAt >= visit.deadline;
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {
