@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { parsePrometheus } from '../observe.ts';
+import { readRecord } from '../record.ts';
 import { plimsoll, startPlimsoll, type Ended } from './testing/run-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-outputs-'));
@@ -48,7 +49,7 @@ const scrapes: string[] = [];
 
 before(async () => {
   await Promise.all([listening(server), listening(collector)]);
-  const files = `--csv ${file('run.csv')} --junit ${file('run.xml')} --hgrm ${file('run.hgrm')} --hlog ${file('run.hlog')}`;
+  const files = `--csv ${file('run.csv')} --junit ${file('run.xml')} --hgrm ${file('run.hgrm')} --hlog ${file('run.hlog')} --record ${file('run.jsonl')}`;
   const words = [
     ...`load http://127.0.0.1:${portOf(server)}/ -c 4 -R 300 -d 1500ms --json ${files} --prometheus 0`.split(' '),
     ...`--json-file ${file('run.json')} --otlp http://127.0.0.1:${portOf(collector)} --otlp-header`.split(' '),
@@ -162,6 +163,27 @@ test('what Prometheus is served is read whole by a reader of its format, and nev
     seen,
     seen.toSorted((one, other) => one - other),
   );
+});
+
+test('the record is whole, adds up to what the server counted, and is not written over', async () => {
+  const reading = readRecord(read('run.jsonl'));
+  if ('problem' in reading) assert.fail(reading.problem.message);
+  const { header, topology, phases, complete } = reading.record;
+  const [phase] = phases;
+  assert.deepEqual([header.world, complete, phase?.ledgers[0]?.answered], ['live', true, good]);
+  assert.deepEqual(
+    topology.services[0]?.replicas.map(({ id }) => id),
+    ['api-1', 'api-2'],
+  );
+  const finished = phase?.ticks.flatMap(({ replicas }) => replicas.map((replica) => replica.finished ?? 0)) ?? [];
+  assert.equal(
+    finished.reduce((sum, count) => sum + count, 0),
+    served,
+  );
+  assert.ok(phase?.ticks.every(({ replicas }) => replicas.every((replica) => (replica.in_flight_mean ?? 0) > 0)));
+  const again = await plimsoll(...`load http://127.0.0.1:9/ --anyway -d 1 --record ${file('run.jsonl')}`.split(' '));
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /--record .*: it is there already, and no record is written over/);
 });
 
 test('JUnit has a case for each objective and one for the ruler', () => {

@@ -1,21 +1,23 @@
 // The flags of `plimsoll load` that say where a run is told besides the screen.
 
-import { Outputs, type OutputsWanted } from '../load.ts';
+import { type LoadPlan, Outputs, type OutputsWanted } from '../load.ts';
 import { UsageError } from './exit.ts';
 import { FlagReader } from './flag-reader.ts';
 import type { LoadCommandFlags } from './load-flags.ts';
 import { version } from './version.ts';
 
 /** Throws a `UsageError` that names everything that is wrong with them. `where`: what is loaded. */
-export async function openOutputs(given: LoadCommandFlags, where: string): Promise<Outputs> {
+export async function openOutputs(given: LoadCommandFlags, plan: LoadPlan, where: string): Promise<Outputs> {
   const reader = new FlagReader();
-  const { csv, hgrm, hlog } = given;
+  const { csv, hgrm, hlog, record } = given;
   const wanted: OutputsWanted = {
     csv,
     hgrm,
     hlog,
     otlp: otlpOf(given, reader),
     prometheus: given.prometheus === undefined ? undefined : listenAt(given.prometheus, reader),
+    record: record === undefined ? undefined : { file: record, plan, where },
+    groups: plan.groups.map(({ group }) => group),
     resource: { 'service.name': 'plimsoll', 'plimsoll.target': where },
     version,
   };

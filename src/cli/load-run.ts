@@ -72,6 +72,8 @@ export interface Measured {
   readonly result: LoadResult;
   readonly cuts: readonly Cut[];
   readonly interrupted: boolean;
+  /** An objective has ended it before its time. */
+  readonly broken: boolean;
 }
 
 /** Warm-up, then one snapshot a second until the time is over or somebody interrupts. */
@@ -89,6 +91,7 @@ export async function measure(
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
   const cuts: Cut[] = [];
+  let broken = false;
   const detail = outputs.wantsSeconds ? 'histograms' : undefined;
   try {
     // Without a warm-up everything counts from the first request on, and both sides count the same.
@@ -105,6 +108,7 @@ export async function measure(
       outputs.second(snapshot);
       cuts.push({ span: snapshot.span, groups: snapshot.groups });
       if (snapshot.broken !== undefined) {
+        broken = true;
         for (const { metric, expression, observed } of snapshot.broken) {
           talk(
             `ended: ${metric} ${expression} does not hold (${observed === undefined ? 'not observed' : observed.toPrecision(4)})`,
@@ -116,7 +120,7 @@ export async function measure(
     }
     const result = await running.stop(controller.signal.aborted ? seconds(0) : times.grace);
     outputs.second(running.snapshot(detail));
-    return { result, cuts, interrupted: controller.signal.aborted };
+    return { result, cuts, interrupted: controller.signal.aborted, broken };
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);

@@ -4,7 +4,7 @@
 // that such latencies are lower bounds.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Duration, ms, ns, parseDuration, seconds } from '../../base.ts';
+import { type Duration, formatDuration, ms, ns, parseDuration, seconds } from '../../base.ts';
 import { type LoadResult, machineLimits, preflight, probe, summaryOf } from '../../load.ts';
 import { loadJunit, loadText, objectiveLines } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
@@ -36,17 +36,18 @@ export async function load(address: string | undefined, options: object): Promis
 
   const talk = given.quiet === true ? () => {} : (text: string) => process.stderr.write(`${text}\n`);
   const where = address ?? planned.plan.groups[0]?.targets[0]?.id ?? '';
-  const outputs = await openOutputs(given, where);
+  const outputs = await openOutputs(given, planned.plan, where);
   const borrowed = given.on === undefined ? undefined : await borrowThreads(given.on, given.token);
   const threads = borrowed?.threads.length ?? planned.workers;
   const begun = await begin(planned, given.engine, { apart: outputs.wantsSeconds, borrowed });
   talk(
-    `Running ${(duration / 1e9).toFixed(0)}s test @ ${where}\n` +
+    `Running ${formatDuration(duration)} test @ ${where}\n` +
       `  ${threads} thread${threads === 1 ? '' : 's'} and ${planned.shape}; ${begun.why}`,
   );
   if (outputs.prometheusPort !== undefined) talk(`  metrics at port ${outputs.prometheusPort}, /metrics`);
   const measured = await measure(begun, { warmUp, duration, grace: graceOf(planned) }, outputs, talk);
-  for (const trouble of await outputs.end(measured.result)) process.stderr.write(`${trouble}\n`);
+  const reason = measured.broken ? 'objective' : 'finished';
+  for (const trouble of await outputs.end(measured.result, reason)) process.stderr.write(`${trouble}\n`);
   tell(given, where, planned, measured);
   if (measured.interrupted) return exit.interrupted;
   return measured.result.objectives.every(({ met }) => met) ? exit.ok : exit.objective;
@@ -70,12 +71,16 @@ async function planFor(
   given: LoadCommandFlags,
 ): Promise<{ readonly planned: PlannedLoad; readonly told: readonly string[] }> {
   const file = given.from === undefined ? undefined : fileOf('--from', given.from);
-  const ca = given.ca === undefined ? undefined : fileOf('--ca', given.ca).text;
+  const flags = {
+    ...given,
+    ca: given.ca === undefined ? undefined : fileOf('--ca', given.ca).text,
+    body: given.bodyFile === undefined ? given.body : fileOf('--body-file', given.bodyFile).text,
+  };
   const scenario = scenarioOf(given);
   const plan = (protocol: Protocol): PlannedLoad =>
     scenario === undefined
-      ? loadPlan(address, { ...given, ca, protocol }, file)
-      : scenarioLoad(address, { ...given, ca, protocol }, scenario);
+      ? loadPlan(address, { ...flags, protocol }, file)
+      : scenarioLoad(address, { ...flags, protocol }, scenario);
   const wanted = wantedProtocol(given);
   const planned = plan(wanted);
   const [target] = planned.plan.groups[0]?.targets ?? [];

@@ -6,11 +6,14 @@
 // Files grow as the run goes, so that a run that is killed leaves its seconds.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { ns, inSeconds } from '../../base.ts';
+import { assert, inSeconds, ns } from '../../base.ts';
+import { RecordFile } from '../../host.ts';
+import { RecordWriter } from '../../record.ts';
 import { Histogram, hlogHead, type HlogInterval, hlogLine } from '../../stats.ts';
-import type { LoadResult, LoadSnapshot } from '../contract.ts';
+import type { LoadPlan, LoadResult, LoadSnapshot } from '../contract.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { hgrmText, hlogIntervals } from './hdr-files.ts';
+import { LoadRecord } from './load-record.ts';
 import { type MetricsEndpoint, metricsEndpoint } from './metrics-endpoint.ts';
 import { otlpRequest, type OtlpRequest } from './otlp.ts';
 import { OtlpSender } from './otlp-sender.ts';
@@ -24,6 +27,9 @@ export interface OutputsWanted {
   readonly hlog?: string | undefined;
   readonly otlp?: { readonly address: URL; readonly headers: Readonly<Record<string, string>> } | undefined;
   readonly prometheus?: { readonly host: string; readonly port: number } | undefined;
+  readonly record?: { readonly file: string; readonly plan: LoadPlan; readonly where: string } | undefined;
+  /** Client groups, so that they are told of before their first second is over. */
+  readonly groups: readonly string[];
   /** What tells a run from another, for OpenTelemetry: `service.name` and the like. */
   readonly resource: Readonly<Record<string, string>>;
   /** Of this program. */
@@ -34,6 +40,7 @@ export class Outputs {
   readonly #wanted: OutputsWanted;
   readonly #totals: RunningTotals;
   readonly #endpoint: MetricsEndpoint | undefined;
+  readonly #record: { readonly file: RecordFile; readonly lines: LoadRecord } | undefined;
   readonly #sender: OtlpSender | undefined;
   /** Nanoseconds since 1970. */
   #start = wallClock();
@@ -42,9 +49,15 @@ export class Outputs {
   #writing: Promise<void> = Promise.resolve();
   readonly #trouble: string[] = [];
 
-  private constructor(wanted: OutputsWanted, endpoint: MetricsEndpoint | undefined, totals: RunningTotals) {
+  private constructor(
+    wanted: OutputsWanted,
+    endpoint: MetricsEndpoint | undefined,
+    totals: RunningTotals,
+    file: RecordFile | undefined,
+  ) {
     this.#wanted = wanted;
     this.#endpoint = endpoint;
+    this.#record = file === undefined ? undefined : { file, lines: recordInto(file, wanted) };
     this.#totals = totals;
     this.#sender = wanted.otlp === undefined ? undefined : new OtlpSender(wanted.otlp.address, wanted.otlp.headers);
   }
@@ -63,7 +76,18 @@ export class Outputs {
     create('--csv', wanted.csv, csvHead);
     create('--hgrm', wanted.hgrm, '');
     create('--hlog', wanted.hlog, hlogHead(Date.now() / 1000));
-    const totals = new RunningTotals();
+    let file: RecordFile | undefined;
+    if (wanted.record !== undefined) {
+      try {
+        file = new RecordFile(wanted.record.file);
+      } catch (error) {
+        const code = codeOf(error);
+        const why =
+          code === 'EEXIST' ? 'it is there already, and no record is written over' : `it cannot be written (${code})`;
+        problems.push(`--record ${wanted.record.file}: ${why}: give another file`);
+      }
+    }
+    const totals = new RunningTotals(wanted.groups);
     let endpoint: MetricsEndpoint | undefined;
     if (wanted.prometheus !== undefined) {
       const { host, port } = wanted.prometheus;
@@ -75,15 +99,16 @@ export class Outputs {
     }
     // A first line loads the library for it before the load needs the processor.
     if (wanted.hlog !== undefined || wanted.hgrm !== undefined) await hlogLine(emptyInterval());
-    if (problems.length === 0) return new Outputs(wanted, endpoint, totals);
+    if (problems.length === 0) return new Outputs(wanted, endpoint, totals, file);
+    file?.close();
     await endpoint?.close();
     return { problems };
   }
 
   /** Whether seconds must be taken with their histograms. */
   get wantsSeconds(): boolean {
-    const { csv, hlog, otlp, prometheus } = this.#wanted;
-    return [csv, hlog, otlp, prometheus].some((each) => each !== undefined);
+    const { csv, hlog, otlp, prometheus, record } = this.#wanted;
+    return [csv, hlog, otlp, prometheus, record].some((each) => each !== undefined);
   }
 
   /** Where Prometheus finds us. */
@@ -108,12 +133,15 @@ export class Outputs {
     if (this.#wanted.hlog !== undefined) {
       this.#writing = this.#log(this.#wanted.hlog, snapshot, from, this.#writing);
     }
+    this.#record?.lines.second(snapshot);
     this.#sender?.offer(() => this.#otlp());
   }
 
   /** The end: what drained has been given to `second`. Resolves with what went wrong, in words. */
-  async end(result: LoadResult): Promise<readonly string[]> {
+  async end(result: LoadResult, reason: 'finished' | 'objective'): Promise<readonly string[]> {
     await this.#writing;
+    this.#record?.lines.end(result, reason);
+    this.#record?.file.close();
     if (this.#wanted.hgrm !== undefined) this.#write('--hgrm', this.#wanted.hgrm, await hgrmText(result));
     await this.#sender?.finish(this.#otlp());
     await this.#endpoint?.close();
@@ -149,6 +177,15 @@ export class Outputs {
       if (!this.#trouble.includes(told)) this.#trouble.push(told);
     }
   }
+}
+
+/** Who writes a record's lines into a file that grows as the run goes. */
+function recordInto(file: RecordFile, { record, version }: OutputsWanted): LoadRecord {
+  assert(record !== undefined, 'there is a file because one was wanted');
+  const { plan, where } = record;
+  const writer = new RecordWriter((text) => file.append(text));
+  const startedAt = new Date().toISOString();
+  return new LoadRecord({ plan, where, startedAt, version }, (line) => writer.write(line));
 }
 
 const emptyInterval = (): HlogInterval => ({

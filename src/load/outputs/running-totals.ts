@@ -46,6 +46,11 @@ export class RunningTotals {
   /** CPU time of the generating threads. */
   cpu: Duration = ns(0);
 
+  /** `groups` are there from the beginning, with nothing counted. */
+  constructor(groups: readonly string[] = []) {
+    for (const group of groups) this.#group(group);
+  }
+
   /** One more second; it was taken with its histograms. */
   add(snapshot: LoadSnapshot): void {
     this.cpu = ns(this.cpu + snapshot.cpu);
