@@ -93,6 +93,6 @@ async function plimsoll(...args: readonly string[]): Promise<{ code: unknown; st
   let stderr = '';
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (stderr += String(chunk)));
-  const [code]: readonly unknown[] = await once(child, 'close');
-  return { code, stdout, stderr };
+  const closed: readonly unknown[] = await once(child, 'close');
+  return { code: closed[0], stdout, stderr };
 }

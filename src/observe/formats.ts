@@ -29,6 +29,7 @@ import { curlTimes } from './parse/kernel/curl-times.ts';
 import { deviceTables } from './parse/kernel/device-tables.ts';
 import { vmstat } from './parse/kernel/vmstat.ts';
 import { kernelLog } from './parse/kernel/kernel-log.ts';
+import { nameLookup } from './parse/kernel/name-lookup.ts';
 import { procNet } from './parse/kernel/proc-net.ts';
 import { procStat } from './parse/kernel/proc-stat.ts';
 import { processTables } from './parse/kernel/process-tables.ts';
@@ -144,6 +145,7 @@ export const formats: readonly Format[] = [
   cgroup,
   procStat,
   resolvConf,
+  nameLookup,
   processTables,
   vmstat,
   deviceTables,

@@ -228,11 +228,12 @@ function stateIn(text: string, origin: Origin): PoolReading | undefined {
     const found = pairs.find(([, word = '']) => pattern.test(word))?.[2];
     return found === undefined ? undefined : Number(found);
   };
-  const active = value(words.active);
+  const size = value(words.size);
   const idle = value(words.idle);
+  const active = value(words.active) ?? (size === undefined || idle === undefined ? undefined : size - idle);
   const waiting = value(words.waiting);
   if (active === undefined || (idle === undefined && waiting === undefined)) return undefined;
-  return { size: value(words.size), active, idle, waiting, failure: failing.test(text), origin };
+  return { size, active, idle, waiting, failure: failing.test(text), origin };
 }
 
 function secondsIn(found: RegExpExecArray | null): number | undefined {

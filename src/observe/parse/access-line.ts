@@ -14,6 +14,7 @@ import { FastLines } from './fast-lines.ts';
 import { firstLines, type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
 import type { Program } from './line-program.ts';
+import { messageCode } from './message-codes.ts';
 import { parseSeconds } from './quantities.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Hints, Sink } from './sink.ts';
@@ -25,10 +26,19 @@ export const accessLines: LineFormat = {
   recognise(head, _name, hints) {
     const reader = new AccessLineParser(head, hints);
     const row = blankRow();
-    return 0.75 * shareOfLines(head, (line) => reader.parse(line, row));
+    const requests = shareOfLines(head, (line) => reader.parse(line, row));
+    // A program that complains of a request says more than that there was one.
+    const complaints = shareOfLines(
+      head,
+      (line) =>
+        complaint.test(line) && messageCode(line) !== undefined && reader.parse(line, row) && Number.isNaN(row.seconds),
+    );
+    return (complaints > 0.5 ? 0.45 : 0.75) * requests;
   },
   open: accessLineReader,
 };
+
+const complaint = /\b(?:WARN|WARNING|ERROR|ERR|FATAL|CRITICAL)\b/i;
 
 function accessLineReader(sink: Sink, head: string): LineReader {
   const parser = new AccessLineParser(head, sink.hints);

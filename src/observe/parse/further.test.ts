@@ -114,3 +114,23 @@ test('vmstat and sar: shares of processors, run queue, links; a line is a readin
     `),
   );
 });
+
+test('a name server’s answer: addresses as a list, the time as a lookup; nslookup’s server is none of them', () => {
+  const dossier = dossierOf(samples['answer of a name server'] ?? '');
+  assert.deepEqual(
+    settingLines(dossier),
+    expected(`
+      [lb.example] upstream.endpoints = 2 :7
+      [lb.example] upstream.endpoint-list = 192.0.2.31,192.0.2.32 :7
+    `),
+  );
+  assert.deepEqual(sampleLines(dossier), expected('dns_lookup_seconds{lookup=1} 5.003'));
+  const asked = dossierOf('Server:\t10.0.0.2\nAddress:\t10.0.0.2#53\n\nName:\tlb.example\nAddress: 192.0.2.31\n');
+  assert.deepEqual(
+    settingLines(asked),
+    expected(`
+      [lb.example] upstream.endpoints = 1 :5
+      [lb.example] upstream.endpoint-list = 192.0.2.31 :5
+    `),
+  );
+});

@@ -171,13 +171,13 @@ const rules: readonly Rule[] = [
     key: 'downstream.header-timeout',
     kind: 'duration',
   },
-  { pattern: /(?:^|-)(?:idle-timeout|connection-idle-timeout)$/, key: 'downstream.idle-timeout', kind: 'duration' },
   {
     pattern:
       /(?:^|-)(?:upstream-keepalive-timeout|upstream-idle-timeout|free-socket-timeout|idle-conn-timeout|agent-idle-timeout)$/,
     key: 'upstream.idle-timeout',
     kind: 'duration',
   },
+  { pattern: /(?:^|-)(?:idle-timeout|connection-idle-timeout)$/, key: 'downstream.idle-timeout', kind: 'duration' },
   {
     pattern: /(?:^|-)(?:upstream-keepalive-connections|upstream-keepalive)$/,
     key: 'upstream.keepalive-connections',

@@ -1,6 +1,17 @@
 // Small examples of what a kernel and the tools around it print, in our own words.
 
 export const kernelSamples: Readonly<Record<string, string>> = {
+  'answer of a name server': `; <<>> DiG 9.18.24 <<>> lb.example
+;; ->>HEADER<<- opcode: QUERY, status: NOERROR, id: 7
+;; QUESTION SECTION:
+;lb.example.			IN	A
+
+;; ANSWER SECTION:
+lb.example.		60	IN	A	192.0.2.31
+lb.example.		60	IN	A	192.0.2.32
+
+;; Query time: 5003 msec
+`,
   vmstat: `procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
  9  0      0 123456  20000 300000    0    0     1     2  100  200 71 20  2  0  7

@@ -96,6 +96,7 @@ test('a program that listens without a backlog has Node’s', () => {
     settingLines(dossier),
     expected(`
       [file] pool.size = 10 :1
+      [file] pool.acquire-timeout = 2 :1
       [file] listen.backlog = 511 (implied)
       [file] downstream.keepalive-timeout = 5 (implied)
     `),

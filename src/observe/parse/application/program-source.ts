@@ -105,6 +105,12 @@ class Source {
     }
     const pool = poolMax.exec(text);
     if (pool !== null) this.#write('pool.size', Number(pool[1]), line);
+    const wait = /\bnew (?:\w+\.)?Pool\(.*?\b(?:connectionTimeoutMillis|acquireTimeoutMillis):\s*([\d_]+)/.exec(
+      text,
+    )?.[1];
+    const acquire = wait === undefined ? undefined : product(wait);
+    if (acquire !== undefined)
+      this.#write('pool.acquire-timeout', acquire === 0 ? Number.POSITIVE_INFINITY : acquire / 1000, line);
   }
 
   #go(text: string, line: number): void {
@@ -117,7 +123,9 @@ class Source {
   }
 
   #options(text: string, line: number): void {
-    for (const [, name = '', written = ''] of text.matchAll(option)) {
+    // What a pool is told of its connections is said of nothing else.
+    const rest = poolMax.test(text) ? '' : text;
+    for (const [, name = '', written = ''] of rest.matchAll(option)) {
       if (text.includes(`.${name}`) && assigned.test(text)) continue;
       const value = /^(?:true|false)$/.test(written) ? written === 'true' : product(written);
       const found = value === undefined ? undefined : settingOf(name, value, 'environment');
