@@ -60,7 +60,7 @@ function commands(done: (code: number) => void): Command {
     .command('run')
     .description('run a scenario on real processes of this machine, experiment, and give a verdict')
     .argument('<scenario>', 'a built-in scenario (plimsoll scenarios) or the path of one of your own')
-    .option('--world <world>', 'lab: real processes on this machine; sim: imagined time', 'lab')
+    .option('--world <world>', 'lab: real processes on this machine (where it can be); sim: imagined time')
     .option('--gateway <program>', 'what balances: plimsoll, haproxy, nginx or envoy', 'plimsoll')
     .option('--policy <policy>', 'balancing policy: round-robin, random or least-request')
     .option('--seed <number>', 'seed of everything that is drawn (default: by chance)')
@@ -170,9 +170,10 @@ function commands(done: (code: number) => void): Command {
   program
     .command('selftest')
     .description('measure a server whose response times are known: measured beside true')
-    .action(async () => {
+    .option('--engine <engine>', 'uring or node (default: each that there is)')
+    .action(async (options: { readonly engine?: string }) => {
       const { runSelftest } = await import('./commands/selftest.ts');
-      done(await runSelftest());
+      done(await runSelftest(options));
     });
 
   program
