@@ -2,8 +2,10 @@
 
 export * from './scenario/model.ts';
 export { type Arrangement, baselineOf } from './scenario/arrangement.ts';
+export { oneCopyOf } from './scenario/copies.ts';
 export { type BuiltinScenario, builtinScenarios } from './scenario/builtin.ts';
 export { didYouMean, nearest } from './scenario/nearest.ts';
+export { onlyImagined } from './scenario/only-imagined.ts';
 export { parseObjective } from './scenario/objective.ts';
 export { type Overrides, withOverrides } from './scenario/override.ts';
 export { burstyRate, type Bursts } from './scenario/pace/bursty.ts';

@@ -3,6 +3,7 @@
 export { Calendar } from './sim/calendar.ts';
 export { type EventHandler, Kernel } from './sim/kernel.ts';
 export { simulate, type SimulatedPhase, type SimulateOptions } from './sim/simulate.ts';
-export { Simulation, type SimulationOptions } from './sim/simulation.ts';
+export { simulationOf } from './sim/parts.ts';
+export { type Player, Simulation, type SimulationOptions } from './sim/simulation.ts';
 export { eventNames } from './sim/world.ts';
 export { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from './sim/topology-facts.ts';

@@ -5,7 +5,7 @@ import { ns } from '../base.ts';
 import { evaluate, type ObjectiveResult, type Outcome } from '../load.ts';
 import type { ExperimentKind, HistogramLine, RecordLine } from '../record.ts';
 import type { Arrangement, ObjectiveFilter, Scenario } from '../scenario.ts';
-import { Simulation } from '../sim.ts';
+import { simulationOf } from '../sim.ts';
 import { Histogram, histogramOfFields } from '../stats.ts';
 import type { World } from './world.ts';
 
@@ -15,7 +15,7 @@ export interface SimWorldOptions {
 }
 
 export function simWorld({ scenario, seed }: SimWorldOptions): World {
-  const simulation = new Simulation(scenario, { seed });
+  const simulation = simulationOf(scenario, { seed });
   return {
     name: 'sim',
     programs: {},

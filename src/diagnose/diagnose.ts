@@ -12,6 +12,7 @@
 import { type Audit, auditOf, type AuditRow, type TheorySummary } from './audit.ts';
 import { type DataCheck, dataChecks } from './checks.ts';
 import { type Evidence, evidenceOf, knowsWorkerTimes, replicaOf, slownessFor } from './evidence.ts';
+import { type FleetView, fleetsOf } from './fleets.ts';
 import { pileLuck, pileOf } from './pile.ts';
 import { type PhaseSummary, summaryOf } from './summary.ts';
 import type { SeenRecord } from './seen.ts';
@@ -53,6 +54,41 @@ export interface Verdict {
 
 /** Judges a record by what is in it. Never throws for what a record lacks: then the verdict is `undecided`. */
 export function diagnose(record: SeenRecord): Diagnosis {
+  const fleets = fleetsOf(record);
+  return fleets.length === 0 ? diagnoseFleet(record) : diagnoseAll(fleets);
+}
+
+/** Share of the services that may be undecided while the whole is called healthy: chance alone makes some of thousands so. */
+const undecidedMax = 0.02;
+
+function diagnoseAll(fleets: readonly FleetView[]): Diagnosis {
+  const all = fleets.map(({ service, record }) => ({ service, diagnosis: diagnoseFleet(record) }));
+  const accused = all.filter(({ diagnosis }) => !['healthy', 'undecided'].includes(diagnosis.verdict.pattern));
+  const open = all.filter(({ diagnosis }) => diagnosis.verdict.pattern === 'undecided');
+  const chosen =
+    accused.length > 0
+      ? accused
+      : open.length > undecidedMax * all.length
+        ? open
+        : all.filter(({ diagnosis }) => diagnosis.verdict.pattern === 'healthy');
+  const [worst] = chosen.toSorted(
+    (one, other) => other.diagnosis.verdict.confidence - one.diagnosis.verdict.confidence,
+  );
+  if (worst === undefined) return nothingToJudge();
+  const { verdict } = worst.diagnosis;
+  const same = chosen.filter(({ diagnosis }) => diagnosis.verdict.pattern === verdict.pattern);
+  const beside = open.length === 0 || verdict.pattern === 'undecided' ? '' : ` ${open.length} could not be decided.`;
+  return {
+    ...worst.diagnosis,
+    verdict: {
+      ...verdict,
+      sentence: `${verdict.pattern} in ${same.length} of ${all.length} services.${beside} Of ${worst.service}: ${verdict.sentence}`,
+    },
+  };
+}
+
+/** Judges one service by what is in its record. */
+function diagnoseFleet(record: SeenRecord): Diagnosis {
   const evidence = evidenceOf(record);
   if (evidence === undefined) return nothingToJudge();
   const audit = auditOf(evidence);

@@ -7,6 +7,7 @@ import { connectionPinning } from './builtin/connection-pinning.ts';
 import { convoy } from './builtin/convoy.ts';
 import { evictionCascade } from './builtin/eviction-cascade.ts';
 import { healthy } from './builtin/healthy.ts';
+import { internetScale } from './builtin/internet-scale.ts';
 import { noHealthyUpstream } from './builtin/no-healthy-upstream.ts';
 import { overload } from './builtin/overload.ts';
 import { pickFirst } from './builtin/pick-first.ts';
@@ -34,4 +35,5 @@ export const builtinScenarios: readonly BuiltinScenario[] = [
   { name: 'throttled', text: throttled },
   { name: 'zone-skew', text: zoneSkew },
   { name: 'connection-pinning', text: connectionPinning },
+  { name: 'internet-scale', text: internetScale },
 ];

@@ -60,6 +60,9 @@ function checkCalls({ services, dependencies }: Draft, source: Source): Problem[
         problems.push(source.at(path, unknownName('dependency or service', to, known)));
         continue;
       }
+      if ('copies' in mappingIn(services, to)) {
+        problems.push(source.at(path, `${to} stands for several services: expected one that has no copies`));
+      }
       const circle = wayByCalls(services, to, name);
       if (circle !== undefined)
         problems.push(source.at(path, `calls go in a circle: ${[name, ...circle].join(' → ')}`));

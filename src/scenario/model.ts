@@ -24,6 +24,8 @@ export interface Scenario {
   readonly duration: Duration;
   /** The verdict that this scenario should end in: only the exit code reads it, never the diagnosis. */
   readonly expect: string | undefined;
+  /** How many services each of these names stood for before they were written out. */
+  readonly copies?: Readonly<Record<string, number>>;
 }
 
 export interface Topology {

@@ -241,6 +241,7 @@ test('each built-in scenario parses, without a warning where none is its subject
     ['black-hole', 'fast-fail-blackhole'],
     ['throttled', 'cpu-throttling'],
     ['zone-skew', 'zone-imbalance'],
+    ['internet-scale', 'healthy'],
   ]);
   for (const { name, text } of builtinScenarios) {
     const parsed = parseScenario(text, `${name}.yaml`);
@@ -288,7 +289,7 @@ test('a missing part is told where it should be', () => {
 
 test('an unknown key is told at the key, with the one that was meant', () => {
   check(plain.replace('api: {}', 'api: { replcas: 3 }'), [
-    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, calls, health_shares_pool, cold_start, zones. Did you mean replicas?",
+    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, calls, health_shares_pool, cold_start, zones, copies. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
     "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, connections, faults, objectives, warm_up, duration, expect. Did you mean warm_up?",
@@ -524,7 +525,7 @@ test('a wrong setting is told with the setting as its place', () => {
   check(
     plain,
     [
-      "--set gateway.polcy=random:1:1: gateway.polcy: unknown key 'polcy': expected one of policy, timeout, connect_timeout, retries, health. Did you mean policy?",
+      "--set gateway.polcy=random:1:1: gateway.polcy: unknown key 'polcy': expected one of policy, timeout, connect_timeout, retries, count, health. Did you mean policy?",
     ],
     ['gateway.polcy=random'],
   );

@@ -8,6 +8,7 @@
 import { assert, AssertionError } from '../base.ts';
 import { advise } from './advise.ts';
 import { check, isMapping, type Raw } from './check.ts';
+import { withCopies } from './copies.ts';
 import { explain } from './explain.ts';
 import type { Clients, Demand, Fault, FaultKind, Gateway, HeldConnections, Scenario, Service } from './model.ts';
 import type { Problem } from './problem.ts';
@@ -77,7 +78,7 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     serviceTime: dependency.service_time,
   }));
   const clients = buildClients(surface, services[0]?.name ?? '');
-  return {
+  const scenario: Scenario = {
     name: surface.name ?? name,
     about: surface.about,
     topology: {
@@ -96,6 +97,10 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     duration: surface.duration,
     expect: surface.expect,
   };
+  const copies = Object.entries(surface.services).flatMap(([each, service]) =>
+    service.copies === undefined ? [] : [[each, service.copies] as const],
+  );
+  return withCopies(scenario, Object.fromEntries(copies));
 }
 
 function buildService(name: string, surface: ServiceSurface): Service {
@@ -121,6 +126,7 @@ function buildGateway(surface: GatewaySurface): Gateway {
     connectTimeout: surface.connect_timeout,
     retries: surface.retries,
     health: surface.health,
+    ...(surface.count === undefined ? {} : { count: surface.count }),
   };
 }
 

@@ -26,6 +26,8 @@ import {
 export const scenarioVersion = 1;
 
 export const replicasMax = 100_000;
+/** Services of one kind. */
+export const copiesMax = 10_000;
 export const workersMax = 100_000;
 
 /** Defaults that a check between parts needs too. */
@@ -166,6 +168,11 @@ export const serviceSchema = mapping({
     .min(1, { error: 'at least one zone' })
     .optional()
     .describe('Where the replicas stand, in turn: the first in the first zone.'),
+  copies: whole(2, copiesMax)
+    .optional()
+    .describe(
+      'So many services of this kind: the name with -1, -2, …, each with its own clients and an equal part of the demand.',
+    ),
 });
 
 export const dependencySchema = mapping({
@@ -190,6 +197,11 @@ export const gatewaySchema = mapping({
   timeout: timeout().prefault('8s').describe('Whole time allowed for one request, retries included.'),
   connect_timeout: timeout().prefault('1s').describe('Time allowed for a connection to a replica.'),
   retries: whole(0, 100).prefault(0).describe('Further attempts on another replica after a failed one.'),
+  count: whole(1, 255)
+    .optional()
+    .describe(
+      'So many load balancers, each with its own count of what is in flight. Imagined time only; one by default.',
+    ),
   health: health.optional().describe('Active health checks. Without this key there are none.'),
 });
 

@@ -23,12 +23,18 @@ export class Books {
    * to tell. */
   readonly recent: (ReplicaTally | undefined)[] = [];
   readonly measured: (ReplicaTally | undefined)[] = [];
+  readonly #brief: boolean;
   #withLatency = true;
+
+  /** `brief`: without latencies of stations, however few they are. */
+  constructor(brief = false) {
+    this.#brief = brief;
+  }
 
   /** There are so many stations now. */
   grow(stations: number): void {
     this.finished = grownInts(this.finished, stations);
-    this.#withLatency = stations <= latencyStationsMax;
+    this.#withLatency = !this.#brief && stations <= latencyStationsMax;
     while (this.recent.length < stations) {
       this.recent.push(this.#withLatency ? new ReplicaTally(true) : undefined);
       this.measured.push(this.#withLatency ? new ReplicaTally(true) : undefined);

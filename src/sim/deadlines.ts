@@ -26,7 +26,8 @@ export interface Timed {
 
 export class Deadlines {
   readonly length: number;
-  readonly #timed: Timed;
+  /** Whom they end. */
+  readonly timed: Timed;
   readonly #arm: (at: number) => void;
   #expiries = new Float64Array(firstCapacity);
   #ids = new Int32Array(firstCapacity);
@@ -39,7 +40,7 @@ export class Deadlines {
   constructor(length: number, timed: Timed, arm: (at: number) => void) {
     assert(length > 0, 'a timeout takes time');
     this.length = length;
-    this.#timed = timed;
+    this.timed = timed;
     this.#arm = arm;
   }
 
@@ -61,7 +62,7 @@ export class Deadlines {
     while (this.#count > 0) {
       const head = this.#head;
       const id = this.#ids[head] ?? 0;
-      const alive = this.#timed.isAlive(id, this.#generations[head] ?? 0);
+      const alive = this.timed.isAlive(id, this.#generations[head] ?? 0);
       const expiry = this.#expiries[head] ?? 0;
       if (alive && expiry > now) {
         this.#arm(expiry);
@@ -69,7 +70,7 @@ export class Deadlines {
       }
       this.#head = (head + 1) & (this.#ids.length - 1);
       this.#count -= 1;
-      if (alive) this.#timed.expire(id, now);
+      if (alive) this.timed.expire(id, now);
     }
     this.#armed = false;
   }
@@ -86,7 +87,7 @@ export class Deadlines {
       const from = (this.#head + index) & mask;
       const id = this.#ids[from] ?? 0;
       const generation = this.#generations[from] ?? 0;
-      if (!this.#timed.isAlive(id, generation)) continue;
+      if (!this.timed.isAlive(id, generation)) continue;
       const to = (this.#head + kept) & mask;
       this.#expiries[to] = this.#expiries[from] ?? 0;
       this.#ids[to] = id;

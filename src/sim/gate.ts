@@ -14,7 +14,8 @@ export interface GateSettings {
   /** `registry`: the client itself chooses, and what fails is told as it is. The others stand in between and answer 502 to
    * 504 in a failed replica's stead. */
   readonly kind: 'registry' | 'gateway' | 'forwarder';
-  readonly balancer: Balancer;
+  /** One for each load balancer that shares the work: each counts only what it has handed out itself. */
+  readonly balancers: readonly Balancer[];
   readonly retries: number;
   readonly budget: RetryBudget | undefined;
 }
@@ -48,7 +49,7 @@ export class Gate {
   ejections = 0;
   readonly errors = new Map<string, number>();
 
-  #balancer: Balancer;
+  #balancers: readonly Balancer[];
   #stations: readonly Station[] = [];
   #healthy: boolean[] = [];
   #version = 0;
@@ -61,7 +62,7 @@ export class Gate {
     this.kind = settings.kind;
     this.retries = settings.retries;
     this.budget = settings.budget;
-    this.#balancer = settings.balancer;
+    this.#balancers = settings.balancers;
     this.inFlight = new Level(0, instantAt(now));
   }
 
@@ -104,36 +105,48 @@ export class Gate {
   }
 
   /** Starts again with another policy. Nothing may be in flight: the counts would be lost. */
-  setBalancer(balancer: Balancer): void {
+  setBalancers(balancers: readonly Balancer[]): void {
     assert(this.inFlight.value === 0, 'a gate changes its policy when it is empty');
-    this.#balancer = balancer;
+    this.#balancers = balancers;
     this.#rebuild();
   }
 
   #rebuild(): void {
     this.#version += 1;
-    this.#balancer.rebuild({
+    const fleet = {
       version: this.#version,
       endpoints: this.#stations.map((station) => ({ id: station.id, host: '', port: 0, weight: 1, zone: undefined })),
       healthy: [...this.#healthy],
-    });
+    };
+    for (const balancer of this.#balancers) balancer.rebuild(fleet);
   }
 
-  /** Which endpoint is next; undefined when none is fit. */
-  pick(tried: readonly number[] | undefined, now: number): number | undefined {
-    return this.#balancer.pick(tried === undefined ? noWishes : { tried }, instantAt(now));
+  /** How many load balancers share the work. */
+  get views(): number {
+    return this.#balancers.length;
   }
 
-  started(endpoint: number, now: number): void {
+  #view(view: number): Balancer {
+    const balancer = this.#balancers[view];
+    assert(balancer !== undefined, 'a request goes through one of the balancers');
+    return balancer;
+  }
+
+  /** Which endpoint is next in the view of one of the balancers; undefined when none is fit. */
+  pick(view: number, tried: readonly number[] | undefined, now: number): number | undefined {
+    return this.#view(view).pick(tried === undefined ? noWishes : { tried }, instantAt(now));
+  }
+
+  started(view: number, endpoint: number, now: number): void {
     this.#change(endpoint, 1, now);
-    this.#balancer.started(endpoint, instantAt(now));
+    this.#view(view).started(endpoint, instantAt(now));
   }
 
-  finished(endpoint: number, ok: boolean, latency: Duration, now: number): void {
+  finished(view: number, endpoint: number, ok: boolean, latency: Duration, now: number): void {
     this.#change(endpoint, -1, now);
     this.#outcome.ok = ok;
     this.#outcome.latency = latency;
-    this.#balancer.finished(endpoint, this.#outcome, instantAt(now));
+    this.#view(view).finished(endpoint, this.#outcome, instantAt(now));
   }
 
   #change(endpoint: number, by: number, now: number): void {

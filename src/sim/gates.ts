@@ -2,7 +2,7 @@
 // from phase to phase, and a fresh one for each client group that holds the registry's list itself.
 
 import { dice } from '../base.ts';
-import { balancerByName, RetryBudget } from '../policy.ts';
+import { type Balancer, balancerByName, RetryBudget } from '../policy.ts';
 import type { Choice, Clients, Gateway, PolicyName } from '../scenario.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Fleet } from './fleet.ts';
@@ -58,7 +58,7 @@ export class Gates {
   /** A gate to one station, past every balancer. */
   to(station: Station, now: number): Gate {
     const balancer = balancerByName('pick-first', { seed: 0 });
-    const gate = new Gate({ kind: 'registry', balancer, retries: 0, budget: undefined }, now);
+    const gate = new Gate({ kind: 'registry', balancers: [balancer], retries: 0, budget: undefined }, now);
     gate.setStations([station], now);
     return gate;
   }
@@ -68,7 +68,7 @@ export class Gates {
     return new Gate(
       {
         kind,
-        balancer: balancerByName(policy, { seed: this.#seedOf(stream) }),
+        balancers: this.#balancers(kind, policy, stream),
         retries,
         budget: retries > 0 ? new RetryBudget() : undefined,
       },
@@ -99,8 +99,15 @@ export class Gates {
   setPolicy(policy: PolicyName): void {
     for (const [key, gate] of this.#shared) {
       if (gate.kind !== 'gateway') continue;
-      gate.setBalancer(balancerByName(policy, { seed: this.#seedOf(`${key}/${policy}`) }));
+      gate.setBalancers(this.#balancers('gateway', policy, `${key}/${policy}`));
     }
+  }
+
+  #balancers(kind: Gate['kind'], policy: PolicyName | Choice, stream: string): readonly Balancer[] {
+    const count = kind === 'gateway' ? (this.#duties.gateway?.count ?? 1) : 1;
+    return Array.from({ length: count }, (_, view) =>
+      balancerByName(policy, { seed: this.#seedOf(view === 0 ? stream : `${stream}/view ${view}`) }),
+    );
   }
 
   /** A seed for a balancer, which takes one instead of a stream. */

@@ -8,7 +8,6 @@ import type { Asking } from './asking.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
 import { Tally } from './tally.ts';
-import type { Thoughts } from './thoughts.ts';
 
 export interface GroupSettings {
   readonly name: string;
@@ -22,8 +21,6 @@ export interface GroupSettings {
   readonly retry: Asking | undefined;
   /** Whether each closed user keeps the replica that it got first. */
   readonly pinned: boolean;
-  /** Undefined where nobody thinks. */
-  readonly thoughts: Thoughts | undefined;
 }
 
 export type Source =
@@ -37,7 +34,6 @@ export class Group {
   readonly deadlines: Deadlines;
   readonly measureFrom: number;
   readonly retry: Asking | undefined;
-  readonly thoughts: Thoughts | undefined;
   /** By user, counted from the group's first: its endpoint; −1 for none yet. Undefined where users keep none. */
   readonly #pins: Int32Array | undefined;
   readonly inFlight: Level;
@@ -45,8 +41,9 @@ export class Group {
   readonly recent = new Tally();
   /** What came due in the judged part. */
   readonly measured = new Tally();
-  /** Answers in the present second, by the station's number. */
-  #answeredBy = new Int32Array(0);
+  /** Answers in the present second, by the station's number counted from the first that it asks. */
+  readonly #answeredBy: Int32Array;
+  readonly #firstStation: number;
   /** Arrivals so far, in an open group. */
   arrivals = 0;
   /** Further tries of its clients so far. */
@@ -59,10 +56,12 @@ export class Group {
     this.deadlines = settings.deadlines;
     this.measureFrom = settings.measureFrom;
     this.retry = settings.retry;
-    this.thoughts = settings.thoughts;
     const { source } = settings;
     this.#pins = settings.pinned && source.kind === 'closed' ? new Int32Array(source.users).fill(-1) : undefined;
     this.inFlight = new Level(0, instantAt(now));
+    const { stations } = settings.gate;
+    this.#firstStation = stations[0]?.index ?? 0;
+    this.#answeredBy = new Int32Array((stations.at(-1)?.index ?? 0) - this.#firstStation + 1);
   }
 
   isMeasured(dueAt: number): boolean {
@@ -70,12 +69,12 @@ export class Group {
   }
 
   /** Which endpoint gets a user's request: the gate's choice, or the one that the user keeps, chosen at its first request. */
-  endpointFor(user: number, tried: readonly number[] | undefined, now: number): number | undefined {
-    if (this.#pins === undefined || this.source.kind !== 'closed') return this.gate.pick(tried, now);
+  endpointFor(user: number, view: number, tried: readonly number[] | undefined, now: number): number | undefined {
+    if (this.#pins === undefined || this.source.kind !== 'closed') return this.gate.pick(view, tried, now);
     const place = user - this.source.firstUser;
     const kept = this.#pins[place] ?? -1;
     if (kept >= 0) return kept;
-    const endpoint = this.gate.pick(undefined, now);
+    const endpoint = this.gate.pick(view, undefined, now);
     if (endpoint !== undefined) this.#pins[place] = endpoint;
     return endpoint;
   }
@@ -86,23 +85,17 @@ export class Group {
   }
 
   answered(station: number): void {
-    if (station >= this.#answeredBy.length) this.#grow(station);
-    this.#answeredBy[station] = (this.#answeredBy[station] ?? 0) + 1;
+    const place = station - this.#firstStation;
+    this.#answeredBy[place] = (this.#answeredBy[place] ?? 0) + 1;
   }
 
   /** Who has answered how often since it was last asked, in the order of the stations. */
   takeAnswered(): readonly (readonly [number, number])[] {
     const taken: [number, number][] = [];
-    this.#answeredBy.forEach((count, station) => {
-      if (count > 0) taken.push([station, count]);
+    this.#answeredBy.forEach((count, place) => {
+      if (count > 0) taken.push([this.#firstStation + place, count]);
     });
     this.#answeredBy.fill(0);
     return taken;
-  }
-
-  #grow(station: number): void {
-    const grown = new Int32Array(Math.max(16, 2 * (station + 1)));
-    grown.set(this.#answeredBy);
-    this.#answeredBy = grown;
   }
 }

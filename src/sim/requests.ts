@@ -15,6 +15,8 @@ export class Requests {
   /** Which of its gate's endpoints has the attempt; −1 for none. */
   endpoint = new Int32Array(firstCapacity);
   attempts = new Uint8Array(firstCapacity);
+  /** Which of the load balancers it goes through, where there are several. */
+  view = new Uint8Array(firstCapacity);
   /** How often its client has asked again. */
   tries = new Uint8Array(firstCapacity);
   /** Until when its client rests before it asks again; −1 while an attempt is under way. */
@@ -86,6 +88,7 @@ export class Requests {
     this.job = grownInts(this.job, capacity);
     this.endpoint = grownInts(this.endpoint, capacity);
     this.attempts = grownBytes(this.attempts, capacity);
+    this.view = grownBytes(this.view, capacity);
     this.tries = grownBytes(this.tries, capacity);
     this.restsUntil = grownTimes(this.restsUntil, capacity);
     this.generation = grownInts(this.generation, capacity);

@@ -16,26 +16,42 @@ import { World } from './world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Length of a tick; by default one second for each 5,000 stations or part of them, so that a record stays in bounds. */
+  /** Length of a tick; by default one second for each 3,400 stations or part of them, so that a record stays in bounds. */
   readonly tick?: Duration;
+  /** Ticks tell of a replica only what the diagnosis lives on, and nobody keeps latencies of replicas: for parts of a large fleet. */
+  readonly brief?: boolean;
+}
+
+/** Whoever plays a scenario phase by phase. */
+export interface Player {
+  /** Nanoseconds of imagined time so far. */
+  readonly now: number;
+  /** Events handled so far. */
+  readonly events: number;
+  /** Says what has happened so far: equal scenarios, seeds and arrangements give equal digests. */
+  readonly digest: string;
+  topology(): Omit<TopologyLine, 'kind' | 'at_ns'>;
+  play(arrangement: Arrangement): Generator<RecordLine, void>;
 }
 
 /** A tick tells of every station: of so many a second at most. */
-const stationsPerSecond = 5000;
+const stationsPerSecond = 3400;
 /** How long answers may still come in after a phase has stopped asking: as in the lab. */
 const grace = seconds(2);
 
-export class Simulation {
+export class Simulation implements Player {
   readonly #scenario: Scenario;
   readonly #world: World;
   readonly #tick: Duration;
+  readonly #brief: boolean;
   #phases = 0;
   #slowness: Arrangement['slowness'] = {};
   #workers: Arrangement['workers'] = {};
 
   constructor(scenario: Scenario, options: SimulationOptions) {
     this.#scenario = scenario;
-    this.#world = new World(scenario, options.seed);
+    this.#brief = options.brief ?? false;
+    this.#world = new World(scenario, options.seed, this.#brief);
     this.#tick = options.tick ?? seconds(Math.ceil(this.#world.fleet.stations.length / stationsPerSecond));
     assert(this.#tick > 0, 'a tick takes time');
   }
@@ -86,7 +102,7 @@ export class Simulation {
       measureFrom,
       phase: this.#phases,
     });
-    const ticker = new Ticker(world);
+    const ticker = new Ticker(world, this.#brief);
     for (const boundary of this.#boundaries(began, arrangement)) {
       world.run(boundary);
       yield* events.splice(0);

@@ -16,10 +16,11 @@ test('each thought ends at its time, whoever thinks again meanwhile, and one eve
         const think = 100;
         const thoughts: Thoughts = new Thoughts(
           1,
-          (user, now) => {
+          (user, group, now) => {
+            assert.equal(group, user % 3);
             ended.push(`${user}@${now}`);
             if (left-- <= 0) return;
-            thoughts.begin(user, now + think);
+            thoughts.begin(user, group, now + think);
             expected.push(`${user}@${now + think}`);
           },
           (at) => armed.push(at),
@@ -27,7 +28,7 @@ test('each thought ends at its time, whoever thinks again meanwhile, and one eve
         let at = 0;
         gaps.forEach((gap, user) => {
           at += gap;
-          thoughts.begin(user, at);
+          thoughts.begin(user, user % 3, at);
           expected.push(`${user}@${at}`);
         });
         // What begins anew must not end before what already waits.

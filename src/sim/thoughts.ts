@@ -12,10 +12,11 @@ import { grownInts, grownTimes } from './jobs.ts';
 const firstCapacity = 64;
 
 export class Thoughts {
-  readonly #ended: (user: number, now: number) => void;
+  readonly #ended: (user: number, group: number, now: number) => void;
   readonly #arm: (at: number) => void;
   #ends: Float64Array<ArrayBuffer>;
   #users: Int32Array<ArrayBuffer>;
+  #groups: Uint16Array<ArrayBuffer>;
   #head = 0;
   #count = 0;
   #armed = false;
@@ -26,22 +27,24 @@ export class Thoughts {
    * There is room for `users` from the start, and no more: what grows by doubling is there twice for a while. `arm` schedules the one event
    * that leads to `pass`; `ended` hears of each user whose thought is over.
    */
-  constructor(users: number, ended: (user: number, now: number) => void, arm: (at: number) => void) {
+  constructor(users: number, ended: (user: number, group: number, now: number) => void, arm: (at: number) => void) {
     const capacity = Math.max(firstCapacity, users);
     this.#ends = new Float64Array(capacity);
     this.#users = new Int32Array(capacity);
+    this.#groups = new Uint16Array(capacity);
     this.#ended = ended;
     this.#arm = arm;
   }
 
-  /** Ends may not go backwards. */
-  begin(user: number, end: number): void {
+  /** `group` is told again when the thought is over. Ends may not go backwards. */
+  begin(user: number, group: number, end: number): void {
     if (this.#count === this.#users.length) this.#grow();
     assert(end >= this.#last, 'thoughts end in the order in which they began');
     this.#last = end;
     const place = this.#wrapped(this.#head + this.#count);
     this.#ends[place] = end;
     this.#users[place] = user;
+    this.#groups[place] = group;
     this.#count += 1;
     if (this.#armed) return;
     this.#armed = true;
@@ -58,9 +61,10 @@ export class Thoughts {
         return;
       }
       const user = this.#users[this.#head] ?? 0;
+      const group = this.#groups[this.#head] ?? 0;
       this.#head = this.#wrapped(this.#head + 1);
       this.#count -= 1;
-      this.#ended(user, now);
+      this.#ended(user, group, now);
     }
     this.#armed = false;
   }
@@ -73,7 +77,9 @@ export class Thoughts {
     const before = this.#users.length;
     this.#ends = grownTimes(this.#ends, before * 2);
     this.#users = grownInts(this.#users, before * 2);
-    this.#ends.copyWithin(before, 0, this.#head);
-    this.#users.copyWithin(before, 0, this.#head);
+    const groups = new Uint16Array(before * 2);
+    groups.set(this.#groups);
+    this.#groups = groups;
+    for (const column of [this.#ends, this.#users, this.#groups]) column.copyWithin(before, 0, this.#head);
   }
 }

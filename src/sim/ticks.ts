@@ -18,6 +18,9 @@ import type { Group } from './group.ts';
 import type { Station } from './station.ts';
 import type { World } from './world.ts';
 
+/** From so many stations on a tick tells only what the diagnosis lives on, and to four digits: 50,000 replicas are five megabytes. */
+const largeFleet = 5000;
+
 /** Of so many replicas at most a tick says whom of them each group was answered by. */
 const answeredByMax = 512;
 
@@ -35,9 +38,11 @@ export class Ticker {
   readonly #clientRetries = new Map<Group, number>();
   #gatewayErrors = new Map<string, number>();
   #from: number;
+  readonly #brief: boolean;
 
   /** The first tick begins now. */
-  constructor(world: World) {
+  constructor(world: World, brief = false) {
+    this.#brief = brief || world.fleet.stations.length > largeFleet;
     this.#world = world;
     this.#from = world.now;
     for (const station of world.fleet.stations) {
@@ -93,7 +98,7 @@ export class Ticker {
       state: isSilent ? 'silent' : 'up',
     };
     books.clearRecent(index);
-    return tick;
+    return this.#brief ? inShort(tick) : tick;
   }
 
   #inFlightFromOutside(station: Station): number | undefined {
@@ -139,7 +144,7 @@ export class Ticker {
   /** In a large fleet each group's part of it would be as long as the tick itself; there the replicas' own counts must do. */
   #answeredBy(group: Group): Pick<ClientTick, 'answered_by'> {
     const taken = group.takeAnswered();
-    if (taken.length > answeredByMax) return {};
+    if (this.#brief || taken.length > answeredByMax) return {};
     const { stations } = this.#world.fleet;
     return { answered_by: Object.fromEntries(taken.map(([index, count]) => [stations[index]?.id ?? '', count])) };
   }
@@ -210,3 +215,19 @@ export function histogramLine(
 ): HistogramLine {
   return { kind: 'histogram', ...where, ...histogramFields(histogram) };
 }
+
+function inShort(tick: ReplicaTick): ReplicaTick {
+  const { id, finished, errors, in_flight_mean, busy_workers_mean, service_sum_ns, service_count, state } = tick;
+  return {
+    id,
+    ...(finished === undefined ? {} : { finished }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(in_flight_mean === undefined ? {} : { in_flight_mean: rounded(in_flight_mean) }),
+    ...(busy_workers_mean === undefined ? {} : { busy_workers_mean: rounded(busy_workers_mean) }),
+    ...(service_sum_ns === undefined ? {} : { service_sum_ns }),
+    ...(service_count === undefined ? {} : { service_count }),
+    ...(state === undefined || state === 'up' ? {} : { state }),
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;

@@ -68,7 +68,7 @@ export class World implements StationDuties {
   readonly jobs = new Jobs();
   readonly requests = new Requests();
   readonly fleet: Fleet;
-  readonly books = new Books();
+  readonly books: Books;
   /** The groups of the present phase. */
   groups: readonly Group[] = [];
 
@@ -80,8 +80,10 @@ export class World implements StationDuties {
   /** Undefined where the scenario checks nobody's health. */
   readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
-  /** The present phase's groups that think, and undefined for those of earlier phases. */
+  /** Those who think, by length of thought in the present phase, and undefined for those of earlier phases. */
   readonly #thinking: (Thoughts | undefined)[] = [];
+  /** The same by length. */
+  readonly #thoughts = new Map<number, Thoughts>();
   /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
   #firstUser = 0;
   #userCount = 0;
@@ -89,8 +91,9 @@ export class World implements StationDuties {
   #groupCount = 0;
   #accepting = false;
 
-  constructor(scenario: Scenario, seed: number) {
+  constructor(scenario: Scenario, seed: number, brief = false) {
     this.#seed = seed;
+    this.books = new Books(brief);
     this.#kernel = new Kernel(ranks, (kind, subject, now) => this.#handle(kind, subject, now));
     this.fleet = new Fleet(scenario, seed, this);
     const shared = {
@@ -99,7 +102,7 @@ export class World implements StationDuties {
       seed,
       abandon: (job: number, now: number): void => this.#abandon(job, now),
     };
-    this.#calls = new Calls({ ...shared, newDeadlines: (length, timed) => this.#newDeadlines(length, timed) });
+    this.#calls = new Calls({ ...shared, newDeadlines: (length, timed) => this.#deadlines(length, timed) });
     const health = scenario.topology.gateway?.health;
     this.#checks =
       health === undefined
@@ -113,7 +116,7 @@ export class World implements StationDuties {
     this.#gates = new Gates({
       ...shared,
       gateway: scenario.topology.gateway,
-      newDeadlines: (length) => this.#newDeadlines(length, this.#gatewayTimed),
+      newDeadlines: (length) => this.#deadlines(length, this.#gatewayTimed),
       watch: (gate, from, now) => this.#checks?.watch(gate, from, now),
     });
     for (const service of scenario.topology.services) this.setReplicas(service.name, service.replicas);
@@ -198,6 +201,7 @@ export class World implements StationDuties {
     let firstUser = this.#firstUser;
     const users = demands.reduce((sum, { demand }) => sum + (demand.kind === 'closed' ? demand.users : 0), 0);
     this.#thinking.fill(undefined);
+    this.#thoughts.clear();
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
         alone === undefined
@@ -209,20 +213,20 @@ export class World implements StationDuties {
           : { kind: 'open', pacer: this.#pacer(demand, setting.phase, index), beganAt: now };
       if (demand.kind === 'closed') firstUser += demand.users;
       const name = alone === undefined ? clients.name : `visit ${alone}`;
-      const deadlines = this.#newDeadlines(clients.timeout, this.#clientTimed);
-      const thoughts =
-        demand.kind === 'closed' && demand.think > 0 ? this.#newThoughts(index, demand.users) : undefined;
+      const deadlines = this.#deadlines(clients.timeout, this.#clientTimed);
       const retry = askingOf(clients, this.#seed, setting.phase);
       const { measureFrom } = setting;
-      return new Group(
-        { name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true, thoughts },
-        now,
-      );
+      return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true }, now);
     });
     this.#userCount = users;
     this.books.clear();
     this.#accepting = true;
-    this.groups.forEach((group, index) => this.#beginGroup(group, index, now));
+    this.groups.forEach((group, index) => {
+      if (group.source.kind === 'open') this.#scheduleArrival(group, index);
+    });
+    for (const think of new Set(this.groups.map(({ source }) => (source.kind === 'closed' ? source.think : -1)))) {
+      if (think >= 0) this.#beginUsers(think, now);
+    }
   }
 
   /** Arrivals differ from phase to phase, and from one demand to another of the same group. */
@@ -230,31 +234,37 @@ export class World implements StationDuties {
     return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
   }
 
-  #newThoughts(group: number, users: number): Thoughts {
+  /** All closed users who think for so long begin, spread over one thought so that they do not march in step: the first of each
+   * group, the second of each, … */
+  #beginUsers(think: number, now: number): void {
+    const closed = this.groups.flatMap(({ source }, index) =>
+      source.kind === 'closed' && source.think === think ? [{ source, index }] : [],
+    );
+    const users = closed.reduce((sum, { source }) => sum + source.users, 0);
+    const most = closed.reduce((least, { source }) => Math.max(least, source.users), 0);
+    if (think > 0) this.#thoughts.set(think, this.#newThoughts(users));
+    let begun = 0;
+    for (let place = 0; place < most; place++) {
+      for (const { source, index } of closed) {
+        if (place >= source.users) continue;
+        const at = now + Math.round((think * begun++) / users);
+        if (at === now) this.#due(index, source.firstUser + place, now);
+        else this.#thoughts.get(think)?.begin(source.firstUser + place, index, at);
+      }
+    }
+  }
+
+  #newThoughts(users: number): Thoughts {
     const index = this.#thinking.length;
     const thoughts = new Thoughts(
       users,
-      (user, now) => {
+      (user, group, now) => {
         if (this.#accepting) this.#due(group, user, now);
       },
       (at) => this.#kernel.schedule(at, kinds.thoughts, index),
     );
     this.#thinking.push(thoughts);
     return thoughts;
-  }
-
-  #beginGroup(group: Group, index: number, now: number): void {
-    const { source } = group;
-    if (source.kind === 'open') {
-      this.#scheduleArrival(group, index);
-      return;
-    }
-    // Users who think start spread over one thought, so that they do not march in step.
-    for (let user = 0; user < source.users; user++) {
-      const at = now + Math.round((source.think * user) / source.users);
-      if (at === now) this.#due(index, source.firstUser + user, now);
-      else group.thoughts?.begin(source.firstUser + user, at);
-    }
   }
 
   #scheduleArrival(group: Group, index: number): void {
@@ -346,6 +356,9 @@ export class World implements StationDuties {
     const { requests } = this;
     const at = instantAt(now);
     const request = requests.allocate(index, user, now);
+    const { views } = group.gate;
+    // A closed user keeps its connection to one of the balancers; open arrivals take them in turn.
+    requests.view[request] = views === 1 ? 0 : (user < 0 ? group.arrivals : user) % views;
     group.recent.plan();
     if (group.isMeasured(now)) group.measured.plan();
     group.inFlight.change(1, at);
@@ -372,6 +385,7 @@ export class World implements StationDuties {
     const attempts = requests.attempts[request] ?? 0;
     const endpoint = group.endpointFor(
       requests.user[request] ?? -1,
+      requests.view[request] ?? 0,
       attempts > 0 ? requests.tried.get(request) : undefined,
       now,
     );
@@ -384,7 +398,7 @@ export class World implements StationDuties {
     requests.endpoint[request] = endpoint;
     requests.attempts[request] = attempts + 1;
     requests.attemptAt[request] = now;
-    gate.started(endpoint, now);
+    gate.started(requests.view[request] ?? 0, endpoint, now);
     gate.station(endpoint).arrive(job, now);
   }
 
@@ -429,7 +443,13 @@ export class World implements StationDuties {
     requests.job[request] = -1;
     if (endpoint >= 0) {
       requests.endpoint[request] = -1;
-      gate.finished(endpoint, outcome === outcomes.ok, ns(now - (requests.attemptAt[request] ?? 0)), now);
+      gate.finished(
+        requests.view[request] ?? 0,
+        endpoint,
+        outcome === outcomes.ok,
+        ns(now - (requests.attemptAt[request] ?? 0)),
+        now,
+      );
     }
     if (outcome === outcomes.ok) {
       this.#answered(request, group, true, station, now);
@@ -554,7 +574,7 @@ export class World implements StationDuties {
     if (endpoint < 0) return;
     requests.endpoint[request] = -1;
     const latency = ns(now - (requests.attemptAt[request] ?? 0));
-    this.#groupOf(request).gate.finished(endpoint, ok, latency, now);
+    this.#groupOf(request).gate.finished(requests.view[request] ?? 0, endpoint, ok, latency, now);
   }
 
   #abandon(job: number, now: number): void {
@@ -579,7 +599,7 @@ export class World implements StationDuties {
     if (!this.#accepting || group.source.kind !== 'closed') return;
     const pause = Math.max(group.source.think, restAtLeast);
     if (pause === 0) this.#due(index, user, now);
-    else if (pause === group.source.think) group.thoughts?.begin(user, now + pause);
+    else if (pause === group.source.think) this.#thoughts.get(pause)?.begin(user, index, now + pause);
     else this.#kernel.schedule(now + pause, kinds.rested, user);
   }
 
@@ -605,7 +625,10 @@ export class World implements StationDuties {
 
   // ── timeouts ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #newDeadlines(length: number, timed: Timed): Deadlines {
+  /** One ring for all that have this long and end the same way, however many groups and gates they belong to. */
+  #deadlines(length: number, timed: Timed): Deadlines {
+    const known = this.#rings.find((ring) => ring.length === length && ring.timed === timed);
+    if (known !== undefined) return known;
     const index = this.#rings.length;
     const ring = new Deadlines(length, timed, (at) => this.#kernel.schedule(at, kinds.deadline, index));
     this.#rings.push(ring);

@@ -11,7 +11,7 @@ import { conduct, labWorld, type RunNews, type RunResult, simWorld, truthOf, typ
 import { chanceSeed, environmentOf, RecordFile } from '../../host.ts';
 import { LabError, type LabOptions, startLab } from '../../lab.ts';
 import { nodeEngine } from '../../net.ts';
-import { type Arrangement, type Scenario, unimagined } from '../../scenario.ts';
+import { type Arrangement, onlyImagined, type Scenario, unimagined } from '../../scenario.ts';
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
 import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
@@ -36,7 +36,7 @@ const experimentKinds = [
 ] as const satisfies readonly ExperimentKind[];
 
 const flags = z.object({
-  world: z.enum(['lab', 'sim']),
+  world: z.enum(['lab', 'sim']).optional(),
   gateway: z.enum(['plimsoll', 'haproxy', 'nginx', 'envoy']),
   policy: z.enum(['round-robin', 'random', 'least-request']).optional(),
   seed: z
@@ -57,13 +57,15 @@ const flags = z.object({
 });
 
 export async function run(nameOrFile: string, options: object): Promise<ExitCode> {
-  const chosen = parseFlags(options);
+  const wanted = parseFlags(options);
   const settings = [
-    ...(chosen.set ?? []),
-    ...(chosen.policy === undefined ? [] : [`gateway.policy=${chosen.policy}`]),
-    ...(chosen.duration === undefined ? [] : [`duration=${chosen.duration}`]),
+    ...(wanted.set ?? []),
+    ...(wanted.policy === undefined ? [] : [`gateway.policy=${wanted.policy}`]),
+    ...(wanted.duration === undefined ? [] : [`duration=${wanted.duration}`]),
   ];
   const { scenario, warnings } = loadScenario(nameOrFile, settings);
+  const tooLarge = onlyImagined(scenario);
+  const chosen = { ...wanted, world: worldFor(wanted.world, tooLarge) };
   const experiments = parseExperiments(chosen.experiments);
   const seed = chosen.seed === undefined ? chanceSeed() : Number(chosen.seed);
   if (chosen.replications !== undefined) return replicated(scenario, chosen, seed);
@@ -74,6 +76,9 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
 
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
   for (const warning of warnings) live?.say(`warning: ${warning}`);
+  if (tooLarge.length > 0 && wanted.world === undefined) {
+    live?.say(`in imagined time, for ${tooLarge.join(', ')} are more than this machine can play`);
+  }
   const left = chosen.world === 'sim' ? unimagined(scenario) : [];
   if (left.length > 0) live?.say(`warning: imagined time leaves out ${left.join(', ')}`);
   const stopping = stopOnSignals(live);
@@ -140,6 +145,16 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   if (chosen.json === true) process.stdout.write(`${JSON.stringify(resultJson(outcome), undefined, 2)}\n`);
   else process.stdout.write(`${resultText(outcome, columnsOf(process.stdout), paintFor(process.stdout)).join('\n')}\n`);
   return exitCodeOf(scenario, result, stopping.by());
+}
+
+/** The world that was asked for; without a wish the lab, where the scenario is not too large for it. */
+function worldFor(wanted: 'lab' | 'sim' | undefined, tooLarge: readonly string[]): 'lab' | 'sim' {
+  if (wanted === 'lab' && tooLarge.length > 0) {
+    throw new UsageError(
+      `--world lab: ${tooLarge.join(', ')} are more than one machine can play; expected --world sim`,
+    );
+  }
+  return wanted ?? (tooLarge.length > 0 ? 'sim' : 'lab');
 }
 
 function replicated(scenario: Scenario, chosen: z.infer<typeof flags>, seed: number): Promise<ExitCode> {
