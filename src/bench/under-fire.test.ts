@@ -93,73 +93,78 @@ async function shownName(port: number): Promise<unknown> {
   return subject.CN;
 }
 
-test('a minute of fire costs no request but those whose replica died in the middle of its answer', async (context) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-fire-'));
-  const replicas = [1, 2, 3, 4].map((nth) => new Replica(`api-${nth}`));
-  const engine = nodeEngine();
-  let gateway: Awaited<ReturnType<typeof started>> | undefined;
-  try {
-    await Promise.all(replicas.map((replica) => replica.start()));
-    const secure = certificate(folder, 'one') && certificate(folder, 'two');
-    if (secure) await showCertificate(folder, 'one');
-    else context.diagnostic('openssl is not installed: without TLS');
-    const ports = await freePorts();
-    // Beside the certificates every writing of the file would look like a new certificate.
-    const file = join(await mkdtemp(join(folder, 'configuration-')), 'gateway.json');
-    await writeFile(file, configuration(folder, ports, replicas, secure, 0));
-    gateway = await started('testing/gateway-with.ts', '{}', file);
-    const { adminPort } = gateway;
-    const page = async (): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
-    const load = startLoad(
-      {
-        groups: groupsFor(ports, secure),
-        seed: 1,
-        objectives: [],
-      },
-      engine,
-    );
-    const ended = new AbortController();
-    const fire = AbortSignal.any([AbortSignal.timeout(length * 1000), ended.signal]);
-    const next = (nth: number): string => configuration(folder, ports, replicas, secure, nth);
-    const work = [disturb(replicas, fire), reload(file, adminPort, next, folder, secure, fire)];
+test(
+  'a minute of fire costs no request but those whose replica died in the middle of its answer',
+  { timeout: 88_000 },
+  async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'plimsoll-fire-'));
+    const replicas = [1, 2, 3, 4].map((nth) => new Replica(`api-${nth}`));
+    const engine = nodeEngine();
+    let gateway: Awaited<ReturnType<typeof started>> | undefined;
     try {
-      await Promise.all([...work, pause(length * 1000)]);
+      await Promise.all(replicas.map((replica) => replica.start()));
+      const secure = certificate(folder, 'one') && certificate(folder, 'two');
+      if (secure) await showCertificate(folder, 'one');
+      else context.diagnostic('openssl is not installed: without TLS');
+      const ports = await freePorts();
+      // Beside the certificates every writing of the file would look like a new certificate.
+      const file = join(await mkdtemp(join(folder, 'configuration-')), 'gateway.json');
+      await writeFile(file, configuration(folder, ports, replicas, secure, 0));
+      gateway = await started('testing/gateway-with.ts', '{}', file);
+      const { adminPort } = gateway;
+      const page = async (): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+      const load = startLoad(
+        {
+          groups: groupsFor(ports, secure),
+          seed: 1,
+          objectives: [],
+        },
+        engine,
+      );
+      const ended = new AbortController();
+      const fire = AbortSignal.any([AbortSignal.timeout(length * 1000), ended.signal]);
+      const next = (nth: number): string => configuration(folder, ports, replicas, secure, nth);
+      const work = [disturb(replicas, fire), reload(file, adminPort, next, folder, secure, fire)];
+      try {
+        await Promise.all([...work, pause(length * 1000)]);
+      } finally {
+        ended.abort();
+        await Promise.allSettled(work);
+      }
+      if (secure) assert.equal(await shownName(ports[1] ?? 0), 'two', 'the certificate of the last swap is shown');
+      const result = await load.stop(seconds(6));
+      const metrics = parsePrometheus(await page());
+      const cutOff = sampleOf(metrics, 'plimsoll_gateway_ways_out_total', { way: 'cut-off' }) ?? 0;
+      const seen = JSON.stringify({
+        ledgers: result.ledgers,
+        cutOff,
+        ways: (await page()).match(/(?:ways_out|hedges|retries)\w*_total.* [1-9]\d*$/gm),
+      });
+      for (const ledger of result.ledgers) {
+        assert.ok(ledger.planned > length * 20, seen);
+        assert.equal(ledger.refused + ledger.never_sent + ledger.in_flight_at_end, 0, seen);
+        assert.equal(ledger.answered + ledger.failed + ledger.timed_out, ledger.planned, seen);
+      }
+      const lost = result.ledgers.reduce((sum, ledger) => sum + ledger.failed + ledger.timed_out, 0);
+      assert.ok(lost <= cutOff, seen);
+      const reloaded = (how: string): number =>
+        sampleOf(metrics, 'plimsoll_gateway_reloads_total', { result: how }) ?? 0;
+      // Certificates that were noticed by themselves count as well.
+      assert.ok(reloaded('taken') >= reloads, `${reloaded('taken')} reloads`);
+      assert.equal(reloaded('refused'), 0);
+      context.diagnostic(seen);
     } finally {
-      ended.abort();
-      await Promise.allSettled(work);
+      for (const replica of replicas) replica.signal('SIGCONT');
+      await Promise.all(replicas.map((replica) => replica.kill()));
+      await engine.close();
+      if (gateway !== undefined) {
+        gateway.child.kill('SIGKILL');
+        await once(gateway.child, 'exit');
+      }
+      await rm(folder, { recursive: true });
     }
-    if (secure) assert.equal(await shownName(ports[1] ?? 0), 'two', 'the certificate of the last swap is shown');
-    const result = await load.stop(seconds(6));
-    const metrics = parsePrometheus(await page());
-    const cutOff = sampleOf(metrics, 'plimsoll_gateway_ways_out_total', { way: 'cut-off' }) ?? 0;
-    const seen = JSON.stringify({
-      ledgers: result.ledgers,
-      cutOff,
-      ways: (await page()).match(/(?:ways_out|hedges|retries)\w*_total.* [1-9]\d*$/gm),
-    });
-    for (const ledger of result.ledgers) {
-      assert.ok(ledger.planned > length * 20, seen);
-      assert.equal(ledger.refused + ledger.never_sent + ledger.in_flight_at_end, 0, seen);
-      assert.equal(ledger.answered + ledger.failed + ledger.timed_out, ledger.planned, seen);
-    }
-    const lost = result.ledgers.reduce((sum, ledger) => sum + ledger.failed + ledger.timed_out, 0);
-    assert.ok(lost <= cutOff, seen);
-    const reloaded = (how: string): number => sampleOf(metrics, 'plimsoll_gateway_reloads_total', { result: how }) ?? 0;
-    // Certificates that were noticed by themselves count as well.
-    assert.ok(reloaded('taken') >= reloads, `${reloaded('taken')} reloads`);
-    assert.equal(reloaded('refused'), 0);
-    context.diagnostic(seen);
-  } finally {
-    for (const replica of replicas) replica.signal('SIGCONT');
-    await Promise.all(replicas.map((replica) => replica.kill()));
-    await engine.close();
-    if (gateway !== undefined) {
-      gateway.child.kill('SIGKILL');
-      await once(gateway.child, 'exit');
-    }
-    await rm(folder, { recursive: true });
-  }
-});
+  },
+);
 
 /** The n-th configuration: another policy, other weights, another patience; the same addresses. */
 function configuration(

@@ -55,6 +55,34 @@ test('the last request below the ceiling is let in, the next is refused at once 
   assert.equal(metric(gateway, 'remaining{ceiling="requests"}'), 2);
 });
 
+test('each service has its own places', async () => {
+  await using one = await holding('api-1');
+  await using two = await holding('api-2');
+  const entry = ({ id, host, port }: HttpEndpoint) => ({ id, host, port });
+  await using gateway = await stand([], {
+    ceilings: { requests: 1, connections: 1 },
+    services: [
+      { name: 'shop', endpoints: [entry(one)] },
+      { name: 'mail', endpoints: [entry(two)] },
+    ],
+    routes: [
+      { path: '/shop', service: 'shop' },
+      { path: '/mail', service: 'mail' },
+    ],
+  });
+  const inside = [get(gateway.port, '/shop'), get(gateway.port, '/mail')];
+  await until(() => one.held.length === 1 && two.held.length === 1);
+  assert.equal((await get(gateway.port, '/shop')).status, 503);
+  assert.equal(metric(gateway, 'refused_total{service="shop",reason="requests"}'), 1);
+  assert.equal(metric(gateway, 'refused_total{service="mail",reason="requests"}'), 0);
+  one.let();
+  two.let();
+  assert.deepEqual(
+    (await Promise.all(inside)).map((answer) => answer.status),
+    [200, 200],
+  );
+});
+
 test('at the ceiling of connections an idle one gives way, and without one nothing more is opened', async () => {
   await using one = await httpEndpoint('api-1');
   await using two = await holding('api-2');

@@ -17,6 +17,7 @@
 import { assert, dice, type Duration, type Instant } from '../base.ts';
 import type { Engine } from '../net.ts';
 import { CeilingCounts, type Ceilings, GradientLimit, WaitingRoom } from '../policy.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import type { AdmitConfig } from './policy-config.ts';
 import { Timeout, type Timeouts } from './timeouts.ts';
 
@@ -39,15 +40,39 @@ export interface Guest {
   turnedAway(now: Instant): void;
 }
 
+/** One for each service: what one of them has too much of takes no place from another. */
+export class Admissions {
+  readonly #make: () => Admission;
+  readonly #byFleet = new Map<LiveFleet, Admission>();
+
+  constructor(make: () => Admission) {
+    this.#make = make;
+  }
+
+  /** Hot where configured. */
+  of(fleet: LiveFleet): Admission {
+    const known = this.#byFleet.get(fleet);
+    if (known !== undefined) return known;
+    const made = this.#make();
+    this.#byFleet.set(fleet, made);
+    return made;
+  }
+
+  /** Those of fleets that have left are forgotten; who is inside holds on to its own. */
+  keep(isPresent: (fleet: LiveFleet) => boolean): void {
+    for (const fleet of this.#byFleet.keys()) if (!isPresent(fleet)) this.#byFleet.delete(fleet);
+  }
+}
+
 /** Undefined when nothing of it is configured. */
-export function admissionOf(
+export function admissionsOf(
   engine: Engine,
   timeouts: Timeouts,
   config: AdmitConfig,
   seed: number,
-): Admission | undefined {
+): Admissions | undefined {
   if (config.ceilings === undefined && config.concurrency === undefined) return undefined;
-  return new Admission(engine, timeouts, config, seed);
+  return new Admissions(() => new Admission(engine, timeouts, config, seed));
 }
 
 export class Admission {
@@ -121,9 +146,10 @@ export class Admission {
     this.#room?.cancel(guest);
   }
 
-  /** May one more connection be opened, with so many open? `closeIdle` closes one that nobody uses, if there is one. */
-  mayConnect(open: number, closeIdle: () => boolean): boolean {
-    if (open < this.#connectionsMax || closeIdle()) return true;
+  /** May one more connection to the fleet be opened? At the ceiling one that nobody uses is closed, if there is one. */
+  mayConnect(fleet: LiveFleet): boolean {
+    if (this.#connectionsMax === Infinity || fleet.connections < this.#connectionsMax) return true;
+    if (fleet.closeOneIdleConnection()) return true;
     this.refused.connections += 1;
     return false;
   }

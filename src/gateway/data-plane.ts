@@ -17,7 +17,7 @@ import {
   type RequestHead,
 } from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
-import { type Admission, admissionOf } from './admission.ts';
+import { type Admissions, admissionsOf } from './admission.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Crowd } from './crowd.ts';
 import type { GatewayConfig } from './config.ts';
@@ -56,7 +56,7 @@ export class DataPlane {
   /** Undefined: retries are bounded for each request only. */
   budget: RetryBudget | undefined;
   /** Undefined: nothing but `requestsMax` bounds what is let in. */
-  admission: Admission | undefined;
+  admissions: Admissions | undefined;
   hedge: Hedge | undefined;
   readonly dice: Dice;
   requestLimits: Limits;
@@ -74,8 +74,6 @@ export class DataPlane {
   hedgesWon = 0;
   /** Failed attempts that would have been repeated but for the limit of one request, or the budget of all. */
   readonly retriesRefused: { limit: number; budget: number } = { limit: 0, budget: 0 };
-  /** Connections to endpoints, open or being opened. */
-  upstreamConnections = 0;
   /** Client connections that were refused because there were too many. */
   refusedConnections = 0;
   /** Answers by status; those that got none are under 0. */
@@ -111,7 +109,7 @@ export class DataPlane {
     const { retryBudget, hedge } = config.admit;
     this.budget = retryBudget === undefined ? undefined : new RetryBudget(retryBudget);
     this.hedge = hedge === undefined ? undefined : new Hedge(hedge);
-    this.admission = admissionOf(engine, this.timeouts, config.admit, config.seed);
+    this.admissions = admissionsOf(engine, this.timeouts, config.admit, config.seed);
     this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
     this.services = new Services(engine);
@@ -135,7 +133,7 @@ export class DataPlane {
       const { retryBudget, hedge } = config.admit;
       this.budget = retryBudget === undefined ? undefined : new RetryBudget(retryBudget);
       this.hedge = hedge === undefined ? undefined : new Hedge(hedge);
-      this.admission = admissionOf(this.engine, this.timeouts, config.admit, config.seed);
+      this.admissions = admissionsOf(this.engine, this.timeouts, config.admit, config.seed);
     }
     // Seats that are taken are not returned with the old limits.
     if (!isDeepStrictEqual(before.limits, config.limits)) {
@@ -147,6 +145,7 @@ export class DataPlane {
     this.upstreamTls = upstreamTls;
     this.fleet.reconfigure(config, config.endpoints, now);
     this.services.reconfigure(config, now);
+    this.admissions?.keep((fleet) => fleet === this.fleet || this.services.has(fleet));
     if (elsewhere) this.closeIdleConnections();
     if (!isDeepStrictEqual(before.outlier, config.outlier)) {
       this.outliers?.end();

@@ -11,7 +11,7 @@ test('an endpoint that fails again and again is taken out, and comes back when i
     response.end();
   });
   await using two = await httpEndpoint('api-2');
-  const outlier = { consecutive: 3, ejection_base_ns: 100e6 };
+  const outlier = { consecutive: 3, ejection_base_ns: 600e6 };
   await using gateway = await stand([one, two], { outlier });
   for (let count = 0; count < 20; count++) await get(gateway.port);
   assert.equal(one.served(), 3);

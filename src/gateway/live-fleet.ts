@@ -224,6 +224,14 @@ export class LiveFleet {
     this.#warmer?.cancel();
   }
 
+  /** Connections open or being opened, to those that have left as well. */
+  get connections(): number {
+    let count = 0;
+    for (const live of this.#live) count += live.connections;
+    for (const live of this.#leaving) count += live.connections;
+    return count;
+  }
+
   /** Closes one idle connection to the endpoint that has most of them. False: there is none. */
   closeOneIdleConnection(): boolean {
     const fullest = this.#live.reduce<LiveEndpoint | undefined>(

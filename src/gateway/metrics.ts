@@ -1,7 +1,7 @@
 // What the gateway counts, as Prometheus text. Written only when somebody asks.
 
 import { assert, type Instant } from '../base.ts';
-import { type Admission, refusals } from './admission.ts';
+import { type Admission, type Admissions, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
 import { endpointErrorKinds, exclusions, type LiveEndpoint } from './live-endpoint.ts';
 import type { LiveFleet } from './live-fleet.ts';
@@ -80,7 +80,7 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
     page.single('plimsoll_gateway_hedges_total', 'counter', 'Second requests sent beside a first.', plane.hedges);
     page.single('plimsoll_gateway_hedges_won_total', 'counter', 'Of them, those that answered first.', plane.hedgesWon);
   }
-  if (plane.admission !== undefined) admissionPage(page, plane.admission);
+  if (plane.admissions !== undefined) admissionPage(page, plane, plane.admissions);
   page.single(
     'plimsoll_gateway_access_log_dropped_total',
     'counter',
@@ -133,21 +133,36 @@ function tellingPage(page: Page, plane: DataPlane): void {
   page.single('plimsoll_gateway_otlp_failures_total', 'counter', 'Posts that failed.', exporter.failedPosts);
 }
 
-function admissionPage(page: Page, admission: Admission): void {
-  page.family('plimsoll_gateway_refused_total', 'counter', 'Requests and attempts that found no place, by reason.');
-  for (const reason of refusals) {
-    page.sample('plimsoll_gateway_refused_total', { reason }, admission.refused[reason]);
+/** Of the endpoints beside the services without a label, of each service with its name. */
+function admissionPage(page: Page, plane: DataPlane, admissions: Admissions): void {
+  const services = plane.services.names().flatMap((service) => {
+    const fleet = plane.services.named(service);
+    return fleet === undefined ? [] : [{ labels: { service }, admission: admissions.of(fleet) }];
+  });
+  const beside: Labels = {};
+  const all = [{ labels: beside, admission: admissions.of(plane.fleet) }, ...services];
+  const family = (name: string, type: 'counter' | 'gauge', help: string, value: (one: Admission) => number): void => {
+    page.family(name, type, help);
+    for (const { labels, admission } of all) page.sample(name, labels, value(admission));
+  };
+  const refused = 'plimsoll_gateway_refused_total';
+  page.family(refused, 'counter', 'Requests and attempts that found no place, by reason.');
+  for (const { labels, admission } of all) {
+    for (const reason of refusals) page.sample(refused, { ...labels, reason }, admission.refused[reason]);
   }
-  page.single('plimsoll_gateway_queue', 'gauge', 'Requests that wait for their turn.', admission.waiting);
-  page.single('plimsoll_gateway_queued_total', 'counter', 'Requests let in after waiting.', admission.waited);
-  const limit = admission.concurrencyLimit;
-  if (limit !== undefined) {
-    page.single('plimsoll_gateway_concurrency_limit', 'gauge', 'Requests that latency allows at a time.', limit);
+  family('plimsoll_gateway_queue', 'gauge', 'Requests that wait for their turn.', (one) => one.waiting);
+  family('plimsoll_gateway_queued_total', 'counter', 'Requests let in after waiting.', (one) => one.waited);
+  const { concurrency, ceilings } = plane.config.admit;
+  if (concurrency !== undefined) {
+    const help = 'Requests that latency allows at a time.';
+    family('plimsoll_gateway_concurrency_limit', 'gauge', help, (one) => one.concurrencyLimit ?? Infinity);
   }
-  if (admission.remaining('requests') === undefined) return;
+  if (ceilings === undefined) return;
   page.family('plimsoll_gateway_remaining', 'gauge', 'Places left below each ceiling.');
-  for (const ceiling of ['requests', 'waiting', 'retries'] as const) {
-    page.sample('plimsoll_gateway_remaining', { ceiling }, admission.remaining(ceiling) ?? 0);
+  for (const { labels, admission } of all) {
+    for (const ceiling of ['requests', 'waiting', 'retries'] as const) {
+      page.sample('plimsoll_gateway_remaining', { ...labels, ceiling }, admission.remaining(ceiling) ?? 0);
+    }
   }
 }
 

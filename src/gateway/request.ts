@@ -149,6 +149,13 @@ export class Exchange {
     return this.phase !== 'idle';
   }
 
+  /** The client owes us more of the body, and has got nothing of an answer: with one, both may speak as they like. */
+  get awaitsBody(): boolean {
+    if (this.#requestComplete) return false;
+    const { phase } = this;
+    return phase === 'sending' || phase === 'connecting' || phase === 'waiting' || phase === 'queued';
+  }
+
   // ── 1 begin, admit ────────────────────────────────────────────────────────────────────────────────────────────────
 
   begin(head: RequestHead, now: Instant): void {
@@ -175,6 +182,7 @@ export class Exchange {
     const refusal = this.#refusal(head, now) ?? (fleet === undefined ? waysOut.noRoute : undefined);
     if (refusal !== undefined) return this.#answerLocally(refusal, now);
 
+    this.#admission = this.#plane.admissions?.of(this.fleet);
     const { hashOn } = config.choice;
     if (hashOn.length > 0) this.#hash = keyOf(head, this.client.address, hashOn);
     if (this.story !== undefined) this.story.hash = this.#hash;
@@ -270,12 +278,8 @@ export class Exchange {
   }
 
   #mayConnect(endpoint: LiveEndpoint): boolean {
-    const admission = this.#admission;
-    const { fleet } = this;
-    const { config, upstreamConnections } = this.#plane;
-    if (endpoint.connections >= config.limits.connectionsPerEndpointMax) return false;
-    if (admission === undefined) return true;
-    return admission.mayConnect(upstreamConnections, () => fleet.closeOneIdleConnection());
+    if (endpoint.connections >= this.#plane.config.limits.connectionsPerEndpointMax) return false;
+    return this.#admission?.mayConnect(this.fleet) ?? true;
   }
 
   #mayWait(): boolean {
@@ -603,6 +607,11 @@ export class Exchange {
     this.#answerLocally(waysOut.slowRequest, now);
   }
 
+  /** The client has taken nothing of its answer for too long. */
+  clientStalled(now: Instant): void {
+    if (this.active) this.#cutOff(waysOut.slowClient, now);
+  }
+
   #deadlinePassed(now: Instant): void {
     switch (this.phase) {
       case 'idle':
@@ -799,7 +808,7 @@ export class Exchange {
   }
 
   #clear(now: Instant): void {
-    this.#admission = this.#plane.admission;
+    this.#admission = undefined;
     this.method = '';
     this.path = '';
     this.authority = undefined;

@@ -66,6 +66,10 @@ export class Services {
     return this.#fleets.get(name);
   }
 
+  has(fleet: LiveFleet): boolean {
+    return this.#fleets.values().some((one) => one === fleet);
+  }
+
   names(): readonly string[] {
     return [...this.#fleets.keys()];
   }

@@ -81,7 +81,6 @@ export class UpstreamConnection implements SocketHandler {
       plane.answerLimits,
     );
     endpoint.connections += 1;
-    plane.upstreamConnections += 1;
     this.#socket = plane.engine.connect(plane.targetOf(endpoint.endpoint), this);
   }
 
@@ -219,7 +218,6 @@ export class UpstreamConnection implements SocketHandler {
     if (this.#state === 'resting') this.endpoint.pool.remove(this);
     this.#state = 'closed';
     this.endpoint.connections -= 1;
-    this.#plane.upstreamConnections -= 1;
     this.#plane.timeouts.forget(this.#timeout);
   }
 }
