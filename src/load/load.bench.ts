@@ -6,7 +6,8 @@
 //
 // CPU per request does not depend on what else the machine does as throughput does, but caches and frequency still move it by
 // a tenth: read the ratio to wrk in the same round, not the figure. Ours is measured with everything on: histograms, ledger,
-// who answered. Peers that are not installed are left out.
+// who answered. Peers that are not on the PATH are left out; wrk2 is looked for by that name. Each is told to go as fast as it can on
+// so many connections, and its children count.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +35,15 @@ const peers: readonly Peer[] = [
     version: () => versionOf('wrk', ['-v'], /wrk (\S+)/),
     run: program(
       (url, connections, seconds) => ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, url],
+      /(\d+) requests in/,
+    ),
+  },
+  {
+    name: 'wrk2',
+    version: () => versionOf('wrk2', ['-v'], /wrk (\S+)/),
+    run: program(
+      // It wants a rate: one that it cannot reach.
+      (url, connections, seconds) => ['wrk2', '-t1', `-c${connections}`, `-d${seconds}s`, '-R1000000', url],
       /(\d+) requests in/,
     ),
   },
@@ -68,6 +78,42 @@ const peers: readonly Peer[] = [
     run: program(
       (url, connections, seconds) => ['hey', '-cpus', '1', '-c', `${connections}`, '-z', `${seconds}s`, url],
       /\[200\]\s+(\d+) responses/,
+    ),
+  },
+  {
+    name: 'oha',
+    version: () => versionOf('oha', ['--version'], /oha (\S+)/),
+    run: program(
+      (url, connections, seconds) => ['oha', '--no-tui', '-c', `${connections}`, '-z', `${seconds}s`, url],
+      /\[200\]\s+(\d+) responses/,
+    ),
+  },
+  {
+    name: 'vegeta',
+    version: () => versionOf('vegeta', ['--version'], /(?:Version: |Runtime: )(\S+)/),
+    run: piped(
+      (url, connections, seconds) =>
+        `echo 'GET ${url}' | vegeta attack -rate=0 -workers=${connections} -max-workers=${connections} ` +
+        `-duration=${seconds}s | vegeta report`,
+      /Requests\s+\[total, rate, throughput\]\s+(\d+)/,
+    ),
+  },
+  {
+    name: 'k6',
+    version: () => versionOf('k6', ['version'], /k6 (\S+)/),
+    run: piped(
+      (url, connections, seconds) =>
+        `echo "import http from 'k6/http'; export default () => { http.get('${url}'); };" | ` +
+        `k6 run --no-usage-report --quiet --vus ${connections} --duration ${seconds}s -`,
+      /http_reqs[.:\s]+(\d+)/,
+    ),
+  },
+  {
+    name: 'autocannon',
+    version: () => versionOf('autocannon', ['--version'], /autocannon (\S+)/),
+    run: program(
+      (url, connections, seconds) => ['autocannon', '--json', '-c', `${connections}`, '-d', `${seconds}`, url],
+      /"requests":\{[^}]*"total":(\d+)/,
     ),
   },
 ];
@@ -134,10 +180,20 @@ function uringWorks(): boolean {
 }
 
 function program(argv: (url: string, connections: number, seconds: number) => string[], requests: RegExp): Peer['run'] {
+  return piped(
+    (...asked) =>
+      argv(...asked)
+        .map((word) => `'${word}'`)
+        .join(' '),
+    requests,
+  );
+}
+
+/** A command of the shell, whose processes count together. */
+function piped(command: (url: string, connections: number, seconds: number) => string, requests: RegExp): Peer['run'] {
   return async (url, connections, seconds) => {
-    const command = ['taskset', '-c', generatorCore, ...argv(url, connections, seconds)];
-    const script = `TIMEFORMAT='cpu %U %S %R'; time ${command.map((word) => `'${word}'`).join(' ')}`;
-    const { stdout, stderr } = await output('bash', ['-c', script]);
+    const script = `TIMEFORMAT='cpu %U %S %R'; time { ${command(url, connections, seconds)}; }`;
+    const { stdout, stderr } = await output('taskset', ['-c', generatorCore, 'bash', '-c', script]);
     const [, user = '0', system = '0', real = '1'] = /cpu (\S+) (\S+) (\S+)/.exec(stderr) ?? [];
     const count = Number(requests.exec(stdout)?.[1] ?? 0);
     return { requests: count, cpuSeconds: Number(user) + Number(system), seconds: Number(real) };
