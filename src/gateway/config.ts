@@ -50,6 +50,7 @@ import {
   zoneShape,
 } from './policy-config.ts';
 import {
+import { plainJson } from './plain-json.ts';
   type RouteConfig,
   routeOf,
   routeShape,
@@ -205,6 +206,29 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
     return `${file}:${position.line}:${position.col}`;
   };
   if (document.errors.length > 0) {
+  const plain = plainJson(text);
+  if (plain !== undefined) {
+    const understood = understand(plain.value);
+    if ('config' in understood) return { ok: true, config: understood.config };
+  }
+  return parseWithPlaces(text, file);
+}
+
+function understand(value: unknown): { readonly config: GatewayConfig } | { readonly mistakes: readonly Mistake[] } {
+  const parsed = configShape.safeParse(value);
+  if (!parsed.success) return { mistakes: parsed.error.issues.flatMap((issue) => problemsOf(issue, value)) };
+  const config = configOf(parsed.data);
+  const judged = (config.health ?? config.outlier) !== undefined;
+  const mistakes = [...safetyProblems(config), ...serviceProblems(config.services, config.routes, judged)];
+  return mistakes.length === 0 ? { config } : { mistakes };
+}
+
+interface Mistake {
+  readonly path: Path;
+  readonly message: string;
+}
+
+function parseWithPlaces(text: string, file: string): ParsedConfig {
     const problems = document.errors.map((error) => ({
       where: whereAt(error.pos[0]),
       path: '',
@@ -212,18 +236,9 @@ export function parseGatewayConfig(text: string, file: string): ParsedConfig {
     }));
     return { ok: false, problems };
   }
-  const value: unknown = document.toJS();
-  const parsed = configShape.safeParse(value);
-  const config = parsed.success ? configOf(parsed.data) : undefined;
-  const mistakes =
-    config === undefined
-      ? (parsed.error?.issues ?? []).flatMap((issue) => problemsOf(issue, value))
-      : [
-          ...safetyProblems(config),
-          ...serviceProblems(config.services, config.routes, (config.health ?? config.outlier) !== undefined),
-        ];
-  if (config !== undefined && mistakes.length === 0) return { ok: true, config };
-  const problems = mistakes
+  const understood = understand(document.toJS());
+  if ('config' in understood) return { ok: true, config: understood.config };
+  const problems = understood.mistakes
     .map(({ path, message }) => ({ offset: offsetOf(document, path), path: path.join('.'), message }))
     .toSorted((one, other) => one.offset - other.offset)
     .map(({ offset, path, message }) => ({ where: whereAt(offset), path, message }));

@@ -109,3 +109,15 @@ test('a route to nowhere, a name twice, and checks beside services are mistakes 
     ['services', 'services.1.name', 'routes.0.service'],
   );
 });
+
+test('a key that stands twice is a mistake in JSON too, though its reader would take the last without a word', () => {
+  const text = '{"listen": {"host": "127.0.0.1", "port": 0}, "endpoints": [], "retries": 1, "retries": 2}';
+  const parsed = parseGatewayConfig(text, 'g.json');
+  assert.ok(!parsed.ok);
+  assert.match(parsed.problems[0]?.message ?? '', /unique/);
+  assert.ok(parseGatewayConfig(text.replace(', "retries": 2', ''), 'g.json').ok);
+  assert.ok(
+    parseGatewayConfig(text.replace('"retries": 2', '"access_log": "a\\"b: c"'), 'g.json').ok,
+    'a colon in a text',
+  );
+});
