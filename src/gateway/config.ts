@@ -49,8 +49,8 @@ import {
   subsetShape,
   zoneShape,
 } from './policy-config.ts';
-import {
 import { plainJson } from './plain-json.ts';
+import {
   type RouteConfig,
   routeOf,
   routeShape,
@@ -199,13 +199,6 @@ export function describeProblem(problem: ConfigProblem): string {
 
 /** Reads a configuration from `text`, JSON or YAML; `file` is only named in problems. */
 export function parseGatewayConfig(text: string, file: string): ParsedConfig {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const whereAt = (offset: number): string => {
-    const position = lines.linePos(offset);
-    return `${file}:${position.line}:${position.col}`;
-  };
-  if (document.errors.length > 0) {
   const plain = plainJson(text);
   if (plain !== undefined) {
     const understood = understand(plain.value);
@@ -229,6 +222,13 @@ interface Mistake {
 }
 
 function parseWithPlaces(text: string, file: string): ParsedConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const whereAt = (offset: number): string => {
+    const position = lines.linePos(offset);
+    return `${file}:${position.line}:${position.col}`;
+  };
+  if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       where: whereAt(error.pos[0]),
       path: '',
