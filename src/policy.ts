@@ -49,6 +49,7 @@ export {
 // Whether to let it in.
 export { CeilingCounts, type Ceiling, type Ceilings, defaultCeilings } from './policy/admit/ceilings.ts';
 export { defaultGradientSettings, GradientLimit, type GradientSettings, nextLimit } from './policy/admit/gradient.ts';
+export { defaultHopelessSettings, Hopeless, type HopelessSettings } from './policy/admit/hopeless.ts';
 export { defaultWaitingRoomSettings, WaitingRoom, type WaitingRoomSettings } from './policy/admit/waiting-room.ts';
 
 // Until when.

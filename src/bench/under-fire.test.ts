@@ -124,7 +124,7 @@ test(
       const ended = new AbortController();
       const fire = AbortSignal.any([AbortSignal.timeout(length * 1000), ended.signal]);
       const next = (nth: number): string => configuration(folder, ports, replicas, secure, nth);
-      const work = [disturb(replicas, fire), reload(file, adminPort, next, folder, secure, fire)];
+      const work = [disturb(replicas, fire), reload(file, adminPort, next, folder, secure, ended.signal)];
       try {
         await Promise.all([...work, pause(length * 1000)]);
       } finally {
@@ -270,10 +270,12 @@ async function reload(
   next: (nth: number) => string,
   folder: string,
   secure: boolean,
-  fire: AbortSignal,
+  ended: AbortSignal,
 ): Promise<void> {
+  const from = performance.now();
   for (let nth = 1; nth <= reloads; nth++) {
-    await pause((length * 1000) / (reloads + 5), undefined, { signal: fire });
+    const due = from + (nth * length * 1000) / (reloads + 5);
+    await pause(Math.max(1, due - performance.now()), undefined, { signal: ended });
     if (secure && nth % 5 === 0) await showCertificate(folder, nth % 10 === 0 ? 'two' : 'one');
     await writeFile(file, next(nth));
     const answer = await fetch(`http://127.0.0.1:${adminPort}/reload`, { method: 'POST' });

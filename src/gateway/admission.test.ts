@@ -305,3 +305,19 @@ test('without a budget every request may use its retries', async () => {
   assert.equal(metric(gateway, 'retries_total'), 150);
   assert.doesNotMatch(gateway.gateway.metrics(), /plimsoll_gateway_retry_budget /);
 });
+
+test('what cannot be finished in the time that its caller has left is not begun', async () => {
+  await using api = await httpEndpoint('api-1', (_request, response) => void setTimeout(() => response.end(), 30));
+  await using gateway = await stand([api], { refuse_hopeless: { samples_min: 5, memory_ns: 300e6 } });
+  const withLeft = (left: number) => get(gateway.port, '/', { headers: { 'x-plimsoll-remaining-ms': String(left) } });
+  for (let count = 0; count < 5; count++) await get(gateway.port);
+  const served = api.served();
+  assert.equal((await withLeft(10)).status, 504);
+  assert.equal(api.served(), served, 'nobody was asked');
+  assert.equal(metric(gateway, 'refused_total{reason="hopeless"}'), 1);
+  assert.equal((await withLeft(10_000)).status, 200);
+  // Without news for a while it is tried again.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await withLeft(10);
+  assert.equal(metric(gateway, 'refused_total{reason="hopeless"}'), 1);
+});

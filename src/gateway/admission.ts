@@ -1,7 +1,8 @@
-// Who is let in now, who waits for it, who is turned away. Three things may say no, each only where it is configured:
+// Who is let in now, who waits for it, who is turned away. Four things may say no, each only where it is configured:
 //
 //   ceilings      fixed numbers of requests, connections, requests that wait for a connection, and retries
 //   concurrency   a number of requests that follows latency (the gradient)
+//   hopeless      what could not be finished in the time that it has left
 //   queue         what finds no place waits here instead of being turned away, for as long as waiting can still do good
 //
 //             place free?              queue?            room, and not too long?
@@ -16,7 +17,7 @@
 
 import { assert, dice, type Duration, type Instant } from '../base.ts';
 import type { Engine } from '../net.ts';
-import { CeilingCounts, type Ceilings, GradientLimit, WaitingRoom } from '../policy.ts';
+import { CeilingCounts, type Ceilings, GradientLimit, Hopeless, WaitingRoom } from '../policy.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import type { AdmitConfig } from './policy-config.ts';
 import { Timeout, type Timeouts } from './timeouts.ts';
@@ -30,6 +31,7 @@ export const refusals = [
   'concurrency',
   'queue-full',
   'queue-late',
+  'hopeless',
 ] as const;
 
 export type Refusal = (typeof refusals)[number];
@@ -71,7 +73,8 @@ export function admissionsOf(
   config: AdmitConfig,
   seed: number,
 ): Admissions | undefined {
-  if (config.ceilings === undefined && config.concurrency === undefined) return undefined;
+  const { ceilings, concurrency, hopeless } = config;
+  if (ceilings === undefined && concurrency === undefined && hopeless === undefined) return undefined;
   return new Admissions(() => new Admission(engine, timeouts, config, seed));
 }
 
@@ -83,6 +86,7 @@ export class Admission {
   readonly #counts: CeilingCounts | undefined;
   readonly #gradient: GradientLimit | undefined;
   readonly #room: WaitingRoom<Guest> | undefined;
+  readonly #hopeless: Hopeless | undefined;
   readonly #connectionsMax: number;
   readonly #late: Timeout;
   #serving = false;
@@ -98,12 +102,14 @@ export class Admission {
       concurrency: 0,
       'queue-full': 0,
       'queue-late': 0,
+      hopeless: 0,
     };
     this.#timeouts = timeouts;
     this.#connectionsMax = ceilings?.connections ?? Infinity;
     this.#counts = ceilings === undefined ? undefined : new CeilingCounts(insideConnections(ceilings));
     this.#gradient =
       concurrency === undefined ? undefined : new GradientLimit(concurrency, dice(seed, 'gateway/concurrency'), now);
+    this.#hopeless = config.hopeless === undefined ? undefined : new Hopeless(config.hopeless);
     this.#room = queue === undefined ? undefined : new WaitingRoom<Guest>(queue, now);
     this.#late = new Timeout((at) => this.#turnAwayTheLate(at));
   }
@@ -122,6 +128,13 @@ export class Admission {
     return this.#counts?.remaining(which);
   }
 
+  /** Would work that begins now be in vain? Counted if so. */
+  cannotFinish(deadline: Instant, now: Instant): boolean {
+    if (this.#hopeless?.cannotFinish(deadline, now) !== true) return false;
+    this.refused.hopeless += 1;
+    return true;
+  }
+
   /** `in`: go on, and call `leave` at the end. `waits`: `admitted` or `turnedAway` will be called, unless `cancel` comes first. */
   enter(guest: Guest, now: Instant): 'in' | 'waits' | 'refused' {
     const room = this.#room;
@@ -138,6 +151,7 @@ export class Admission {
   leave(latency: Duration | undefined, now: Instant): void {
     this.#counts?.leave('requests');
     this.#gradient?.leave(latency, now);
+    if (latency !== undefined) this.#hopeless?.add(latency, now);
     if (this.#room !== undefined) this.#serve(this.#room, now);
   }
 

@@ -76,7 +76,7 @@ test('every mistake is named, with its place, what was found and what would be r
     `gateway.json:3:3: policy: found "fastest", expected one of ${balancerNames.join(', ')}`,
     'gateway.json:4:3: retrys: unknown key; the keys here are listen, upstream, admin, engine, workers, policy, seed, timeout_ns, ' +
       'connect_timeout_ns, retries, health, outlier, panic_below, deadline, hash_on, slow_start, subset, zone, breaker, ' +
-      'ceilings, concurrency, queue, hedge, retry_budget, chain, unsafe, endpoints, services, routes, request_id, explain, tracing, otlp, access_log, limits',
+      'ceilings, concurrency, queue, hedge, refuse_hopeless, retry_budget, chain, unsafe, endpoints, services, routes, request_id, explain, tracing, otlp, access_log, limits',
     'gateway.json:5:3: timeout_ns: found "15s", expected a whole number of nanoseconds, 1000000 or more',
     'gateway.json:6:15: health.path: found "healthz", expected a path that begins with /',
     'gateway.json:6:61: health.timeout_ns: found 0, expected a whole number of nanoseconds, 1000000 or more',

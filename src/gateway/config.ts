@@ -40,6 +40,7 @@ import {
   choiceOf,
   concurrencyShape,
   hedgeShape,
+  hopelessShape,
   policyShapes,
   queueShape,
   retryBudgetShape,
@@ -49,8 +50,8 @@ import {
   subsetShape,
   zoneShape,
 } from './policy-config.ts';
-import { plainJson } from './plain-json.ts';
 import {
+import { plainJson } from './plain-json.ts';
   type RouteConfig,
   routeOf,
   routeShape,
@@ -199,6 +200,13 @@ export function describeProblem(problem: ConfigProblem): string {
 
 /** Reads a configuration from `text`, JSON or YAML; `file` is only named in problems. */
 export function parseGatewayConfig(text: string, file: string): ParsedConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const whereAt = (offset: number): string => {
+    const position = lines.linePos(offset);
+    return `${file}:${position.line}:${position.col}`;
+  };
+  if (document.errors.length > 0) {
   const plain = plainJson(text);
   if (plain !== undefined) {
     const understood = understand(plain.value);
@@ -222,13 +230,6 @@ interface Mistake {
 }
 
 function parseWithPlaces(text: string, file: string): ParsedConfig {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const whereAt = (offset: number): string => {
-    const position = lines.linePos(offset);
-    return `${file}:${position.line}:${position.col}`;
-  };
-  if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       where: whereAt(error.pos[0]),
       path: '',
@@ -557,6 +558,7 @@ const shapes: readonly { at: RegExp; shape: { readonly shape: object } }[] = [
   { at: /^queue$/, shape: queueShape },
   { at: /^hedge$/, shape: hedgeShape },
   { at: /^retry_budget$/, shape: retryBudgetShape },
+  { at: /^refuse_hopeless$/, shape: hopelessShape },
   { at: /^chain$/, shape: chainShape },
   { at: /^explain$/, shape: explainShape },
   { at: /^tracing$/, shape: tracingShape },

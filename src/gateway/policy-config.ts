@@ -10,10 +10,12 @@ import {
   defaultBreakerSettings,
   defaultCeilings,
   defaultGradientSettings,
+  defaultHopelessSettings,
   defaultWaitingRoomSettings,
   type GradientSettings,
   type GatewaySafety,
   type HedgeOptions,
+  type HopelessSettings,
   type RetryBudgetOptions,
   type SlowStartOptions,
   type UnsafeName,
@@ -44,6 +46,8 @@ export interface AdmitConfig {
   /** Undefined: what finds no place is refused at once. */
   readonly queue: WaitingRoomSettings | undefined;
   readonly hedge: HedgeConfig | undefined;
+  /** Undefined: what is wanted is begun, however little time is left. */
+  readonly hopeless: HopelessSettings | undefined;
   /** Undefined: retries are bounded for each request only. */
   readonly retryBudget: RetryBudgetOptions | undefined;
 }
@@ -175,6 +179,15 @@ export const hedgeShape = z.strictObject(
   { error: 'expected an object; {} for the defaults, or null' },
 );
 
+export const hopelessShape = z.strictObject(
+  {
+    quantile: someShare.optional(),
+    samples_min: whole(1, 1_000_000).optional(),
+    memory_ns: duration(1e6).optional(),
+  },
+  { error: 'expected an object; {} for the defaults, or null' },
+);
+
 export const retryBudgetShape = z.strictObject(
   {
     ratio: z.number({ error: 'expected 0 or more' }).min(0, { error: 'expected 0 or more' }).optional(),
@@ -221,6 +234,7 @@ export const policyShapes = {
   concurrency: concurrencyShape.nullish(),
   queue: queueShape.nullish(),
   hedge: hedgeShape.nullish(),
+  refuse_hopeless: hopelessShape.nullish(),
   retry_budget: retryBudgetShape.nullish(),
   chain: chainShape.nullish(),
   unsafe: z
@@ -265,6 +279,11 @@ export function admitOf(raw: RawPolicy): AdmitConfig {
       samplesMin: given.samples_min ?? 50,
       ratio: given.ratio ?? 0.05,
       delayMin: ns(given.delay_min_ns ?? 1e6),
+    })),
+    hopeless: ifGiven(raw.refuse_hopeless, (given) => ({
+      quantile: given.quantile ?? defaultHopelessSettings.quantile,
+      samplesMin: given.samples_min ?? defaultHopelessSettings.samplesMin,
+      memory: length(given.memory_ns, defaultHopelessSettings.memory),
     })),
     retryBudget:
       raw.retry_budget === null

@@ -211,6 +211,10 @@ export class Exchange {
 
   /** False: it waits in the queue, or has been refused. */
   #enter(admission: Admission, now: Instant): boolean {
+    if (admission.cannotFinish(this.doneBy, now)) {
+      this.#answerLocally(waysOut.timedOut, now);
+      return false;
+    }
     const entry = admission.enter(this, now);
     this.#admitted = entry === 'in';
     if (entry === 'waits') {
@@ -226,6 +230,8 @@ export class Exchange {
     assert(this.phase === 'queued', 'who is let in has waited');
     this.story?.queueLeftAt(now);
     this.#admitted = true;
+    // What it has waited is no longer left.
+    if (this.#admission?.cannotFinish(this.doneBy, now) === true) return this.#answerLocally(waysOut.timedOut, now);
     this.#attemptAgain(now);
   }
 
