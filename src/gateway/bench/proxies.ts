@@ -2,7 +2,7 @@
 // backends, connections kept on both sides, the client's address passed on, no access log.
 
 import type { ChildProcess } from 'node:child_process';
-import { type Site, adminPort, backendPorts, programPath, proxyCore, proxyPort, tlsPort, versionOf } from './site.ts';
+import { type Site, backendPorts, programPath, proxyCore, proxyPort, tlsPort, versionOf } from './site.ts';
 import { temporaryFolders } from './backend.ts';
 
 export interface Proxy {
@@ -200,6 +200,3 @@ export function startOurs(site: Site, configuration: object): ChildProcess {
   const options = ['--disable-warning=ExperimentalWarning', '--input-type=module', ...process.execArgv];
   return site.start(proxyCore, [process.execPath, ...options, '-e', code]);
 }
-
-/** For what wants to talk to ours while it runs. */
-export const ourAdmin: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: adminPort };
