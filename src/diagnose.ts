@@ -3,6 +3,7 @@
 export { type AuditRow, type Result, type Standing, type TheorySummary } from './diagnose/audit.ts';
 export { complaints, type DataCheck } from './diagnose/checks.ts';
 export { type Diagnosis, diagnose, type Verdict } from './diagnose/diagnose.ts';
+export type { LoadLineFacts } from './diagnose/load-line.ts';
 export { type PlannedExperiment, planExperiments } from './diagnose/plan.ts';
 export type { SeenPhase, SeenRecord } from './diagnose/seen.ts';
 export { type PhaseSummary, type ReplicaSummary } from './diagnose/summary.ts';

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunRecord } from '../record.ts';
-import { builtinScenarios, parseScenario, type Scenario } from '../scenario.ts';
+import { builtinScenarios, onlyImagined, parseScenario, type Scenario } from '../scenario.ts';
 import { figuresOf } from './figures.ts';
 import { replicate, seedsFrom } from './replications.ts';
 import { labRecord, usualLag } from './testing/lab-record.ts';
@@ -62,7 +62,10 @@ async function quietRecord(name: string): Promise<RunRecord | undefined> {
 
 /** What only the simulator has is not asked of the lab. */
 function playsInLab(scenario: Scenario): boolean {
-  return scenario.topology.clients.every((clients) => clients.retry === undefined && clients.pinned !== true);
+  const { clients } = scenario.topology;
+  return (
+    onlyImagined(scenario).length === 0 && clients.every((group) => group.retry === undefined && group.pinned !== true)
+  );
 }
 
 function row(scenario: string, twin: Twin): string {

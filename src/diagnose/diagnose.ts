@@ -13,6 +13,7 @@ import { type Audit, auditOf, type AuditRow, type TheorySummary } from './audit.
 import { type DataCheck, dataChecks } from './checks.ts';
 import { type Evidence, evidenceOf, knowsWorkerTimes, replicaOf, slownessFor } from './evidence.ts';
 import { type FleetView, fleetsOf } from './fleets.ts';
+import { type LoadLineFacts, loadLineOf, loadLineOfAll } from './load-line.ts';
 import { pileLuck, pileOf } from './pile.ts';
 import { type PhaseSummary, summaryOf } from './summary.ts';
 import type { SeenRecord } from './seen.ts';
@@ -29,6 +30,8 @@ export interface Diagnosis {
   readonly checks: readonly DataCheck[];
   /** The numbers by phase and replica that the arithmetic uses. */
   readonly phases: readonly PhaseSummary[];
+  /** How much it may safely carry, by arithmetic; absent where nothing was run. */
+  readonly load_line?: LoadLineFacts;
 }
 
 export interface Verdict {
@@ -77,9 +80,11 @@ function diagnoseAll(fleets: readonly FleetView[]): Diagnosis {
   if (worst === undefined) return nothingToJudge();
   const { verdict } = worst.diagnosis;
   const same = chosen.filter(({ diagnosis }) => diagnosis.verdict.pattern === verdict.pattern);
+  const lines = all.flatMap(({ diagnosis }) => diagnosis.load_line ?? []);
   const beside = open.length === 0 || verdict.pattern === 'undecided' ? '' : ` ${open.length} could not be decided.`;
   return {
     ...worst.diagnosis,
+    ...(lines.length === 0 ? {} : { load_line: loadLineOfAll(lines) }),
     verdict: {
       ...verdict,
       sentence: `${verdict.pattern} in ${same.length} of ${all.length} services.${beside} Of ${worst.service}: ${verdict.sentence}`,
@@ -98,6 +103,7 @@ function diagnoseFleet(record: SeenRecord): Diagnosis {
     audit: audit.rows,
     checks: dataChecks(evidence),
     phases: [evidence.baseline, ...evidence.experiments].map((phase) => summaryOf(evidence, phase)),
+    load_line: loadLineOf(evidence),
   };
 }
 

@@ -21,6 +21,7 @@ export function resultJson(outcome: Outcome): object {
     audit: diagnosis.audit,
     checks: diagnosis.checks,
     phases: diagnosis.phases,
+    load_line: diagnosis.load_line,
     ledgers: ledgersOf(record).map(ledgerJson),
     objectives: outcome.objectives,
     limits: outcome.limits,

@@ -4,6 +4,7 @@
 //   ───────┴──────────────────────▲──────┴─────────
 //        196/s                  560/s  588/s
 
+import type { LoadLineFacts } from '../diagnose.ts';
 import type { Paint } from './paint.ts';
 
 export interface LoadLineView {
@@ -14,6 +15,25 @@ export interface LoadLineView {
   readonly recover: { readonly safe: number; readonly half: number };
   readonly now: number | undefined;
   readonly runs: number;
+}
+
+/** `safe load: 540/s; at 330/s this run is at 61 %`, or why there is none. */
+export function safeLoadSentence(line: LoadLineFacts): string {
+  if (line.kind === 'none') return `safe load: none to be told, for ${line.because}`;
+  const { safe_per_s: safe, now_per_s: now, share, against } = line;
+  return `safe load: ${rate(safe)}; at ${rate(now)} this run is at ${(100 * share).toFixed(0)} % (with ${against})`;
+}
+
+/** The sentence with the mark above it: how far the load comes up to the line, and beyond. */
+export function safeLoadLines(line: LoadLineFacts, paint: Paint): string[] {
+  const sentence = safeLoadSentence(line);
+  if (line.kind === 'none') return [paint.odd(sentence)];
+  const mark = 40;
+  const filled = Math.min(mark + 12, Math.round(mark * line.share));
+  const below = '█'.repeat(Math.min(filled, mark)).padEnd(mark, '░');
+  const above = '█'.repeat(Math.max(0, filled - mark));
+  const colour = line.share > 1 ? paint.bad : paint.good;
+  return [`  ${colour(below)}▏${paint.bad(above)}`, line.share > 1 ? paint.bad(sentence) : sentence];
 }
 
 const width = 64;

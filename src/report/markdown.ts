@@ -2,6 +2,7 @@
 // remains open, and which files it rests on. Every number in it is the audit's.
 
 import type { AuditRow, Diagnosis, TheorySummary } from '../diagnose.ts';
+import { safeLoadSentence } from './load-line-text.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Lines of Markdown. */
@@ -16,7 +17,7 @@ export function resultMarkdown(outcome: Outcome): string[] {
   ];
 }
 
-function headLines({ verdict }: Diagnosis): string[] {
+function headLines({ verdict, load_line: line }: Diagnosis): string[] {
   const { pattern, culprit, confidence, basis, sentence, arithmetic, fix, missing, simultaneous = [] } = verdict;
   return [
     `# ${culprit === undefined ? pattern : `${pattern}: ${culprit}`}`,
@@ -28,13 +29,12 @@ function headLines({ verdict }: Diagnosis): string[] {
     `- **Confidence:** ${confidence.toFixed(2)}${basis === 'configured' ? ' (from the settings alone; no harm was seen)' : ''}`,
     ...(missing === undefined ? [] : [`- **Would decide:** ${missing}`]),
     ...simultaneous.map((other) => `- **Besides:** \`${other.pattern}\`: ${other.sentence}`),
+    ...(line === undefined ? [] : [`- **Load line:** ${safeLoadSentence(line)}`]),
     '',
     '## What to do',
     '',
     fix,
-    ...(arithmetic.length === 0
-      ? []
-      : ['', '## The arithmetic', '', ...arithmetic.map((line) => `- ${escaped(line)}`)]),
+    ...(arithmetic.length === 0 ? [] : ['', '## The arithmetic', '', ...arithmetic.map((one) => `- ${escaped(one)}`)]),
   ];
 }
 

@@ -2,11 +2,12 @@
 // is read from above; then the pictures, the audit with each prediction drawn beside what was seen, and all the numbers.
 
 import { type Duration, formatDuration } from '../base.ts';
-import type { AuditRow, Diagnosis, PhaseSummary, TheorySummary } from '../diagnose.ts';
+import type { AuditRow, Diagnosis, LoadLineFacts, PhaseSummary, TheorySummary } from '../diagnose.ts';
 import type { EventLine, LedgerLine, RunRecord, TickLine } from '../record.ts';
 import { inFlightChart, latencyChart, linesMax, rateChart, replicaCount } from './chart.ts';
 import { html, type Markup, trusted } from './html.ts';
 import type { Outcome } from './outcome.ts';
+import { safeLoadSentence } from './load-line-text.ts';
 import { ledgersOf } from './outcome.ts';
 import { pageStyle } from './page-style.ts';
 import { machineText } from './record-text.ts';
@@ -54,7 +55,7 @@ function moodOf(pattern: string): Mood {
   return pattern === 'undecided' ? 'odd' : 'bad';
 }
 
-function verdictPart({ verdict }: Diagnosis, name: string): Markup {
+function verdictPart({ verdict, load_line: line }: Diagnosis, name: string): Markup {
   const { pattern, confidence, basis, sentence, arithmetic, fix, missing, simultaneous = [] } = verdict;
   return html`<header class="${moodOf(pattern)}">
     <h1>${name}</h1>
@@ -66,13 +67,26 @@ function verdictPart({ verdict }: Diagnosis, name: string): Markup {
       arithmetic.length === 0
         ? undefined
         : html`<ul>
-            ${arithmetic.map((line) => html`<li>${line}</li>`)}
+            ${arithmetic.map((one) => html`<li>${one}</li>`)}
           </ul>`
     }
     <p class="fix"><b>What to do:</b> ${fix}</p>
+    ${line === undefined ? undefined : loadLinePart(line)}
     ${missing === undefined ? undefined : html`<p><b>Would decide:</b> ${missing}</p>`}
     ${simultaneous.map((other) => html`<p><b>Besides, ${other.pattern}:</b> ${other.sentence}</p>`)}
   </header>`;
+}
+
+/** The load line as a bar that the load fills up to the mark, or overflows. */
+function loadLinePart(line: LoadLineFacts): Markup {
+  if (line.kind === 'none') return html`<p>${safeLoadSentence(line)}</p>`;
+  const filled = Math.min(100, 100 * line.share).toFixed(0);
+  return html`<p>
+      <meter min="0" max="100" high="99" optimum="50" value="${filled}">${filled} %</meter> ${safeLoadSentence(line)}
+    </p>
+    <ul>
+      ${line.arithmetic.map((one) => html`<li>${one}</li>`)}
+    </ul>`;
 }
 
 function limitsPart(limits: readonly string[]): Markup | undefined {
@@ -224,11 +238,16 @@ function objectivesPart({ objectives }: Outcome): Markup | undefined {
 
 const fates = ['planned', 'answered', 'failed', 'timed_out', 'refused', 'in_flight_at_end', 'never_sent'] as const;
 
+const ledgersMax = 100;
+
 function ledgerPart(ledgers: readonly LedgerLine[]): Markup | undefined {
   if (ledgers.length === 0) return undefined;
-  const rows = ledgers.map((ledger) => [ledger.phase, ledger.group, ...fates.map((fate) => String(ledger[fate]))]);
+  const rows = ledgers
+    .slice(0, ledgersMax)
+    .map((ledger) => [ledger.phase, ledger.group, ...fates.map((fate) => String(ledger[fate]))]);
   return html`<h2>Where every planned request went</h2>
-    ${table(['phase', 'clients', ...fates.map((fate) => fate.replaceAll('_', ' '))], rows, 2)}`;
+    ${table(['phase', 'clients', ...fates.map((fate) => fate.replaceAll('_', ' '))], rows, 2)}
+    ${ledgers.length > ledgersMax ? html`<p class="faint">and ${ledgers.length - ledgersMax} more in the record</p>` : undefined}`;
 }
 
 function checksPart({ checks }: Diagnosis): Markup | undefined {

@@ -6,6 +6,7 @@ import type { AuditRow, Diagnosis, PhaseSummary, TheorySummary } from '../diagno
 import type { RunRecord } from '../record.ts';
 import type { ObjectiveOutcome, Outcome } from './outcome.ts';
 import { ledgersOf } from './outcome.ts';
+import { safeLoadLines } from './load-line-text.ts';
 import type { Paint } from './paint.ts';
 import { type Cell, table, wrap } from './table.ts';
 
@@ -21,6 +22,7 @@ export function resultText(outcome: Outcome, columns: number, paint: Paint): str
     '',
     ...limitLines(outcome.limits, width, paint),
     ...verdictLines(diagnosis, width, paint),
+    ...(diagnosis.load_line === undefined ? [] : safeLoadLines(diagnosis.load_line, paint)),
     ...(outcome.file === undefined ? [] : [paint.faint(`record: ${outcome.file}`)]),
   ];
 }
@@ -151,23 +153,26 @@ function limitLines(limits: readonly string[], width: number, paint: Paint): str
   return limits.flatMap((limit) => labelled('limit of this machine', limit, width, paint));
 }
 
+/** A terminal is no place for two thousand rows. */
+const ledgersMax = 40;
+
 /** Where every planned request went. One line a phase and group, so that a lost request would show. */
 export function ledgerLines(record: RunRecord | undefined, paint: Paint): string[] {
   const ledgers = ledgersOf(record);
   if (ledgers.length === 0) return [];
   const right = { align: 'right' } as const;
   const names = ['planned', 'answered', 'failed', 'timed_out', 'refused', 'in_flight_at_end', 'never_sent'] as const;
-  const rows = ledgers.map((ledger): Cell[] => [
-    `  ${ledger.phase}`,
-    ledger.group,
-    ...names.map((name) => String(ledger[name])),
-  ]);
+  const rows = ledgers
+    .slice(0, ledgersMax)
+    .map((ledger): Cell[] => [`  ${ledger.phase}`, ledger.group, ...names.map((name) => String(ledger[name]))]);
   const columns = [
     { title: '  phase' },
     { title: 'clients' },
     ...names.map((name) => ({ title: name.replaceAll('_', ' '), ...right })),
   ];
-  return ['', paint.strong('ledger'), ...table(columns, rows, paint.faint)];
+  const left = ledgers.length - ledgersMax;
+  const more = left > 0 ? [paint.faint(`  and ${left} more in the record`)] : [];
+  return ['', paint.strong('ledger'), ...table(columns, rows, paint.faint), ...more];
 }
 
 function percent(share: number | undefined): string {

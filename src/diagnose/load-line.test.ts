@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TopologyLine } from '../record.ts';
+import { diagnose } from './diagnose.ts';
+import type { LoadLineFacts } from './load-line.ts';
+import type { SeenRecord } from './seen.ts';
+
+interface Fleet {
+  readonly replicas?: number;
+  readonly rate?: number;
+  readonly calls?: NonNullable<TopologyLine['services'][number]['calls']>;
+  readonly retries?: number;
+  readonly budget?: number;
+  readonly workers?: number;
+}
+
+/** Four replicas of four workers with 20 ms of work, unless told otherwise. */
+function lineOf({
+  replicas = 4,
+  rate = 300,
+  calls = [],
+  retries,
+  budget,
+  workers = 4,
+}: Fleet): LoadLineFacts | undefined {
+  const ids = Array.from({ length: replicas }, (_, index) => `api-${index + 1}`);
+  const record: SeenRecord = {
+    topology: {
+      kind: 'topology',
+      at_ns: 0,
+      services: [{ name: 'api', role: 'service', replicas: ids.map((id) => ({ id, workers })), calls }],
+      clients: [
+        {
+          group: 'users',
+          via: 'gateway',
+          service: 'api',
+          ...(retries === undefined ? {} : { retries }),
+          ...(budget === undefined ? {} : { retry_budget: budget }),
+        },
+      ],
+    },
+    phases: [
+      {
+        line: { kind: 'phase', at_ns: 0, name: 'baseline', measure_from_ns: 0 },
+        events: [],
+        ticks: Array.from({ length: 10 }, (_, second) => ({
+          kind: 'tick' as const,
+          at_ns: second * 1e9,
+          span_ns: 1e9,
+          phase: 'baseline',
+          replicas: ids.map((id) => ({
+            id,
+            finished: rate / replicas,
+            in_flight_mean: 2,
+            busy_workers_mean: 2,
+            service_sum_ns: (rate / replicas) * 20e6,
+            service_count: rate / replicas,
+          })),
+          clients: [{ group: 'users', planned: rate, sent: rate, answered: rate, in_flight_mean: 8 }],
+        })),
+      },
+    ],
+  };
+  return diagnose(record).load_line;
+}
+
+const safeOf = (line: LoadLineFacts | undefined): number => {
+  assert.ok(line?.kind === 'line', JSON.stringify(line));
+  return Math.round(line.safe_per_s);
+};
+
+test('three of four replicas with a tenth to spare: 0.9 × 3 × 4 ÷ 20 ms', () => {
+  const line = lineOf({});
+  assert.equal(safeOf(line), 540);
+  assert.ok(line?.kind === 'line' && Math.abs(line.share - 300 / 540) < 1e-9);
+});
+
+test('four tries that nobody bounds draw the line where a spell can still be worked off: 600 × 33 ÷ (4 × 45)', () => {
+  // A search by imagined runs found 102/s safe in twenty of twenty, and half of the runs back at 124/s.
+  assert.equal(safeOf(lineOf({ retries: 3 })), 110);
+});
+
+test('a budget of a tenth makes 1.1 tries of one', () => {
+  assert.equal(safeOf(lineOf({ retries: 3, budget: 0.1 })), 400);
+});
+
+test('a dependency at its timeout is in the time that a request holds a worker, tries included', () => {
+  assert.equal(safeOf(lineOf({ calls: [{ to: 'store', timeout_ns: 80e6, retries: 1 }] })), 60);
+});
+
+test('without a timeout, with one replica, or where workers are unknown, it says why there is none', () => {
+  const because = (line: LoadLineFacts | undefined): string => (line?.kind === 'none' ? line.because : 'a line');
+  assert.match(because(lineOf({ calls: [{ to: 'store' }] })), /store has no timeout/);
+  assert.match(because(lineOf({ replicas: 1 })), /one replica/);
+  assert.match(because(lineOf({ workers: 0 })), /how many workers/);
+});
