@@ -50,8 +50,8 @@ import {
   subsetShape,
   zoneShape,
 } from './policy-config.ts';
-import {
 import { plainJson } from './plain-json.ts';
+import {
   type RouteConfig,
   routeOf,
   routeShape,
@@ -145,6 +145,10 @@ export interface GatewayLimits {
   readonly replayBytesMax: number;
   /** From the first byte of a request head to its last; then 408. */
   readonly headTimeout: Duration;
+  /** Between two pieces of a request's body, while they are read; then 408. */
+  readonly bodyTimeout: Duration;
+  /** A client takes nothing of what it is sent; then its connection is broken off. */
+  readonly stallTimeout: Duration;
   /** Between two requests of a client's connection; then it is closed. */
   readonly idleTimeout: Duration;
   /** Silence in a tunnel; then both sides are closed. */
@@ -171,6 +175,8 @@ export const defaultLimits: GatewayLimits = {
   fieldsMax: 100,
   replayBytesMax: 64 * 1024,
   headTimeout: seconds(10),
+  bodyTimeout: seconds(30),
+  stallTimeout: seconds(30),
   idleTimeout: seconds(60),
   tunnelTimeout: seconds(3600),
   upstreamIdleTimeout: seconds(4),
@@ -200,13 +206,6 @@ export function describeProblem(problem: ConfigProblem): string {
 
 /** Reads a configuration from `text`, JSON or YAML; `file` is only named in problems. */
 export function parseGatewayConfig(text: string, file: string): ParsedConfig {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const whereAt = (offset: number): string => {
-    const position = lines.linePos(offset);
-    return `${file}:${position.line}:${position.col}`;
-  };
-  if (document.errors.length > 0) {
   const plain = plainJson(text);
   if (plain !== undefined) {
     const understood = understand(plain.value);
@@ -230,6 +229,13 @@ interface Mistake {
 }
 
 function parseWithPlaces(text: string, file: string): ParsedConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const whereAt = (offset: number): string => {
+    const position = lines.linePos(offset);
+    return `${file}:${position.line}:${position.col}`;
+  };
+  if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       where: whereAt(error.pos[0]),
       path: '',
@@ -362,6 +368,8 @@ const limitsShape = z.strictObject({
   fields_max: whole(8, 10_000).optional(),
   replay_bytes_max: whole(0, 16 * 1024 * 1024).optional(),
   head_timeout_ns: duration(1e6).optional(),
+  body_timeout_ns: duration(1e6).optional(),
+  stall_timeout_ns: duration(1e6).optional(),
   idle_timeout_ns: duration(1e6).optional(),
   tunnel_timeout_ns: duration(1e6).optional(),
   upstream_idle_timeout_ns: duration(1e6).optional(),
@@ -466,6 +474,8 @@ function limitsOf(raw: z.infer<typeof limitsShape>): GatewayLimits {
     fieldsMax: raw.fields_max ?? defaultLimits.fieldsMax,
     replayBytesMax: raw.replay_bytes_max ?? defaultLimits.replayBytesMax,
     headTimeout: length(raw.head_timeout_ns, defaultLimits.headTimeout),
+    bodyTimeout: length(raw.body_timeout_ns, defaultLimits.bodyTimeout),
+    stallTimeout: length(raw.stall_timeout_ns, defaultLimits.stallTimeout),
     idleTimeout: length(raw.idle_timeout_ns, defaultLimits.idleTimeout),
     tunnelTimeout: length(raw.tunnel_timeout_ns, defaultLimits.tunnelTimeout),
     upstreamIdleTimeout: length(raw.upstream_idle_timeout_ns, defaultLimits.upstreamIdleTimeout),
