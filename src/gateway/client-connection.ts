@@ -10,8 +10,8 @@
 //
 // How long a client may take is bounded in each state by one timeout:
 //   between requests  idleTimeout, then close           within a head     headTimeout, then 408
-//   within a body     the request's own deadline        after the end     lingerTime, then reset
-//   a discarded body  headTimeout, then reset
+//   within a body     bodyTimeout, then 408             after the end     lingerTime, then reset
+//   a discarded body  headTimeout, then reset           behind            stallTimeout, then broken off
 // The end is a FIN of ours, after which we read on and throw away for a while: closing at once with unread bytes would send
 // a reset that can destroy the answer before the client has read it (RFC 9112 section 9.6).
 //
@@ -56,6 +56,12 @@ export class ClientConnection implements SocketHandler {
   #full = false;
   #headBeganAt: Instant | undefined;
   #lingered = 0;
+  /** Bytes that were still to be sent when the last lingering was over. */
+  #queuedBefore = 0;
+  /** The timeout is that of the body. */
+  #bodyWatched = false;
+  /** Made for the few that do not take what they are sent. */
+  #stall: Timeout | undefined;
   #address: string | undefined;
   /** What a preamble said of them. */
   readonly #ends: ConnectionEnds | undefined;
@@ -129,6 +135,7 @@ export class ClientConnection implements SocketHandler {
     else if (this.#socketPaused) this.#resumeSocket();
     exchange.flushRequest();
     if (!exchange.active) this.#waitForMore(now);
+    else if (exchange.awaitsBody) this.#watchBody(now);
   }
 
   /** A head that has begun must be complete in time, counted from its first byte; between requests, patience begins anew and
@@ -146,6 +153,19 @@ export class ClientConnection implements SocketHandler {
     }
   }
 
+  /** More of the body must come within a while, unless it is we who do not read. */
+  #watchBody(now: Instant): void {
+    if (this.held) return;
+    this.#bodyWatched = true;
+    this.#plane.timeouts.set(this.#timeout, after(now, this.#plane.config.limits.bodyTimeout));
+  }
+
+  #watchBodyNoMore(): void {
+    if (!this.#bodyWatched) return;
+    this.#bodyWatched = false;
+    this.#plane.timeouts.cancel(this.#timeout);
+  }
+
   #leaveSeat(seat: Seat): void {
     this.#seat = undefined;
     this.#plane.returnSeat(seat);
@@ -161,6 +181,7 @@ export class ClientConnection implements SocketHandler {
   /** From the reader: a request is complete. */
   requestEnded(): void {
     const exchange = this.#seat?.exchange;
+    this.#watchBodyNoMore();
     exchange?.requestEnd(this.#now);
     if (exchange?.active === true || this.#full) this.#pauseReader();
   }
@@ -177,6 +198,7 @@ export class ClientConnection implements SocketHandler {
   onDrain(_socket: Socket, now: Instant): void {
     this.#now = now;
     this.#full = false;
+    if (this.#stall !== undefined) this.#plane.timeouts.cancel(this.#stall);
     this.#seat?.exchange.clientDrained();
     if (this.#state === 'open' && !this.#busy) this.#readOn(now);
     this.#plane.flush();
@@ -193,6 +215,7 @@ export class ClientConnection implements SocketHandler {
   hold(): void {
     if (this.held) return;
     this.held = true;
+    this.#watchBodyNoMore();
     if (this.#reading) this.#pauseReader();
     else this.pauseReading();
   }
@@ -202,6 +225,7 @@ export class ClientConnection implements SocketHandler {
     this.held = false;
     if (!this.#reading) this.#readOn(now);
     else this.#resumeReader();
+    if (this.#seat?.exchange.awaitsBody === true) this.#watchBody(now);
   }
 
   pauseReading(): void {
@@ -291,8 +315,20 @@ export class ClientConnection implements SocketHandler {
 
   #send(bytes: Uint8Array): boolean {
     if (this.#state === 'closed') return true;
-    if (!this.socket.write(bytes)) this.#full = true;
+    if (!this.socket.write(bytes) && !this.#full) this.#fallBehind();
     return !this.#full;
+  }
+
+  /** It must take something within a while. */
+  #fallBehind(): void {
+    this.#full = true;
+    this.#stall ??= new Timeout((now) => this.#stalled(now));
+    this.#plane.timeouts.set(this.#stall, after(this.#plane.engine.now(), this.#plane.config.limits.stallTimeout));
+  }
+
+  #stalled(now: Instant): void {
+    if (this.#state === 'open' && this.#busy) this.#seat?.exchange.clientStalled(now);
+    else this.destroy();
   }
 
   /** An answer of the gateway's own. */
@@ -334,6 +370,15 @@ export class ClientConnection implements SocketHandler {
     this.release(now);
   }
 
+  /** What is still on its way to a client that takes it slowly is given time, as long as it takes some. */
+  #lingeredLongEnough(now: Instant): void {
+    const { queued } = this.socket;
+    if (queued === 0 || queued === this.#queuedBefore) return this.socket.destroy(true);
+    this.#queuedBefore = queued;
+    this.#plane.timeouts.set(this.#timeout, after(now, lingerTime));
+    return undefined;
+  }
+
   becomeTunnel(now: Instant): void {
     this.#state = 'tunnel';
     const kept = this.#kept;
@@ -360,14 +405,18 @@ export class ClientConnection implements SocketHandler {
     // Within the reader it is still needed; then it is left to the collector.
     if (seat !== undefined && !this.#reading) this.#leaveSeat(seat);
     this.#plane.timeouts.forget(this.#timeout);
+    if (this.#stall !== undefined) this.#plane.timeouts.forget(this.#stall);
     this.#plane.clientLeft(this);
   }
 
   #tooLong(now: Instant): void {
     this.#now = now;
     const seat = this.#seat;
-    if (this.#state === 'closing') this.socket.destroy(true);
-    else if (this.#busy) this.destroy();
+    if (this.#state === 'closing') this.#lingeredLongEnough(now);
+    else if (this.#bodyWatched) {
+      this.#bodyWatched = false;
+      if (seat?.exchange.awaitsBody === true) seat.exchange.slowRequest(now);
+    } else if (this.#busy) this.destroy();
     else if (seat === undefined || seat.reader.idle) this.closeAfterAnswer(now);
     else seat.exchange.slowRequest(now);
   }

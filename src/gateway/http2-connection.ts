@@ -84,9 +84,10 @@ export class Http2Connection {
     this.#plane.timeouts.set(this.#timeout, after(this.#plane.engine.now(), limits.idleTimeout));
   }
 
-  /** Nothing has been asked for a while; or, on the way out, nothing more will be waited for. */
+  /** Nothing has been asked for a while. Half of a header block may have: the session would wait for the rest. */
   #tooQuiet(): void {
     this.#session.close();
+    this.#plane.engine.alarm(after(this.#plane.engine.now(), farewell), () => this.#session.destroy());
   }
 
   drain(now: Instant): void {

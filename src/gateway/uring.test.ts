@@ -20,4 +20,5 @@ else {
   await import('./proxy-protocol.test.ts');
   await import('./trailers.test.ts');
   await import('./reload.test.ts');
+  await import('./slow-clients.test.ts');
 }
