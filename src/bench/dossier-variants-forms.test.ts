@@ -1,8 +1,8 @@
 // Less evidence, and in the forms in which people have it: a page of statistics alone, settings alone, a list of sockets, a
 // scoreboard, what somebody remembers.
 
-import { it } from 'node:test';
-import { expectPattern } from './testing/incident.ts';
+import { describe, it } from 'node:test';
+import { expectOther, expectPattern } from './testing/incident.ts';
 
 it('generator-dns-pin: one of three nodes of a balancer counts the requests of a generator', () => {
   expectPattern(
@@ -362,4 +362,35 @@ it('retry-window-too-short: one replica hangs, and the retry that would have hel
      === access.log
      ${Array.from({ length: 80 }, (_, index) => line(index)).join('\n     ')}`,
   );
+});
+
+describe('a pool that is the capacity, behind a log that names no server', () => {
+  const evidence = (refusal: (index: number) => string): string => `=== metrics.prom
+     go_sql_max_open_connections{db_name="orders"} 10
+     go_sql_in_use_connections{db_name="orders"} 10
+     go_sql_idle_connections{db_name="orders"} 0
+     go_sql_wait_count_total{db_name="orders"} 91234
+     go_sql_wait_duration_seconds_total{db_name="orders"} 181234
+     === access.log
+     ${Array.from({ length: 100 }, (_, index) => {
+       const at = new Date(Date.UTC(2026, 3, 2, 10) + index * 100).toISOString();
+       return `${at} "GET /orders HTTP/1.1" ${index % 2 === 0 ? refusal(index) : `200 rt=${(1 + (index % 30) / 10).toFixed(3)}`}`;
+     }).join('\n     ')}
+     === config.env
+     DB_MAX_OPEN_CONNS=10
+     DB_ACQUIRE_TIMEOUT=5s`;
+
+  it('is the pool: nobody was refused in no time, and no server was evicted', () => {
+    expectPattern(
+      'dependency-pool-exhaustion',
+      evidence((index) => `503 rt=5.00${index % 5}`),
+    );
+  });
+
+  it('and is no eviction either when the refusals took no time', () => {
+    expectOther(
+      ['passive-eviction-last-peer'],
+      evidence(() => '503 rt=0.001'),
+    );
+  });
 });

@@ -1,5 +1,6 @@
 // One failure takes out the only server that works, for as long as the penalty lasts.
 
+import type { RequestTable } from '../../../record.ts';
 import { digits, listed } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
@@ -168,10 +169,17 @@ function momentsIn(view: View): Moment[] {
       if (fine !== undefined) moments.push(fine);
       fine = undefined;
       if (asked) moments.push({ atMs, kind: 'real' });
-      else if (status === 502 || status === 503) moments.push({ atMs, kind: 'without' });
+      else if (isRefusal(table, row)) moments.push({ atMs, kind: 'without' });
     }
     return fine === undefined ? moments : [...moments, fine];
   });
+}
+
+/** Refused without asking anybody: in a log that names servers none is named, and the answer took no time. */
+function isRefusal(table: RequestTable, row: number): boolean {
+  const status = table.status[row] ?? 0;
+  const taken = table.seconds[row] ?? Number.NaN;
+  return (status === 502 || status === 503) && table.replicas.length > 0 && !(taken >= 1);
 }
 
 /** Stretches without a pause of 15 s. */
