@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { balancerNames } from '../policy.ts';
-import { type GatewayConfig, parseGatewayConfig } from './config.ts';
+import { describeProblem, type GatewayConfig, parseGatewayConfig } from './config.ts';
 import { waysOut } from './ways-out.ts';
 
 test('the document lists every way out, with its status, flag and side, and no other', () => {
@@ -26,41 +26,44 @@ test('the document lists every way out, with its status, flag and side, and no o
   }
 });
 
-test('the reference names every policy, and its example is a good configuration', () => {
+test('the reference names every policy, and its examples are good configurations', () => {
   const text = readFileSync(new URL('../../docs/reference/gateway.md', import.meta.url), 'utf8');
   for (const name of balancerNames) assert.ok(text.includes(`\`${name}\``), name);
-  const example = /```json\n([^]*?)```/.exec(text)?.[1] ?? '';
-  assert.ok(parseGatewayConfig(example, 'example').ok);
+  const examples = [...text.matchAll(/```json\n([^]*?)```/g)].map(([, example = '']) => example);
+  assert.ok(examples.length > 0);
+  for (const example of examples) {
+    const read = parseGatewayConfig(example, 'example');
+    assert.ok(read.ok, read.ok ? '' : `${example}\n${read.problems.map(describeProblem).join('\n')}`);
+  }
 });
 
-test('the reference states the defaults that there are', () => {
+test('the reference states the limits that there are, with their defaults', () => {
   const text = readFileSync(new URL('../../docs/reference/gateway.md', import.meta.url), 'utf8');
-  const defaults = {
-    connections_max: '20,000',
-    requests_max: '10,000',
-    connections_per_endpoint_max: '10,000',
-    idle_per_endpoint_max: '512',
-    head_bytes_max: '32 KiB',
-    fields_max: '100',
-    replay_bytes_max: '64 KiB',
-    head_timeout_ns: '10 s',
-    idle_timeout_ns: '60 s',
-    tunnel_timeout_ns: '1 h',
-    upstream_idle_timeout_ns: '4 s',
-    upstream_age_max_ns: '5 min',
-    drain_timeout_ns: '10 s',
-  };
-  for (const [key, value] of Object.entries(defaults)) assert.ok(text.includes(`\`${key}\` (${value})`), key);
+  const section = text.slice(text.indexOf('## Limits'), text.indexOf('Fixed:'));
+  const stated = new Map(
+    [...section.matchAll(/^\| `(\w+)` +\| ([^|]+?) +\|/gm)].map(([, key = '', value = '']) => [key, value]),
+  );
+  const unknown = parseGatewayConfig('{"listen":{"host":"x","port":1},"endpoints":[],"limits":{"no":1}}', 'test');
+  assert.ok(!unknown.ok);
+  const known = /keys here are (.*)/.exec(unknown.problems[0]?.message ?? '')?.[1]?.split(', ') ?? [];
+  assert.deepEqual([...stated.keys()].toSorted(), known.toSorted());
   const { limits } = parsed('{"listen":{"host":"x","port":1},"endpoints":[]}');
-  assert.deepEqual(
-    [limits.connectionsMax, limits.requestsMax, limits.headBytesMax, limits.replayBytesMax, limits.fieldsMax],
-    [20_000, 10_000, 32 * 1024, 64 * 1024, 100],
-  );
-  assert.deepEqual(
-    [limits.headTimeout, limits.idleTimeout, limits.upstreamIdleTimeout, limits.upstreamAgeMax, limits.drainTimeout],
-    [10e9, 60e9, 4e9, 300e9, 10e9],
-  );
+  const values = new Map(Object.entries(limits).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const [key, value] of stated) {
+    const actual = values.get(key.replace(/_ns$/, '').replaceAll('_', ''));
+    assert.equal(written(key, typeof actual === 'number' ? actual : undefined), value, key);
+  }
 });
+
+/** A default as the reference writes it. */
+function written(key: string, value: number | undefined): string {
+  if (value === undefined) return 'none';
+  if (key.includes('bytes')) return `${value / 1024} KiB`;
+  if (!key.endsWith('_ns')) return value.toLocaleString('en-US');
+  const inSeconds = value / 1e9;
+  if (inSeconds >= 3600) return `${inSeconds / 3600} h`;
+  return inSeconds > 60 ? `${inSeconds / 60} min` : `${inSeconds} s`;
+}
 
 function parsed(text: string): GatewayConfig {
   const result = parseGatewayConfig(text, 'test');
