@@ -19,7 +19,8 @@ export const knots: readonly (readonly [raw: number, share: number])[] = [
 const cap = 0.97;
 
 /** The calibrated confidence: straight lines between the knots. */
-export function calibrated(raw: number): number {
+export function calibrated(confidence: number): number {
+  const raw = Math.min(1, Math.max(0, confidence));
   const next = knots.findIndex(([at]) => at >= raw);
   const [upper, share] = knots[Math.max(0, next)] ?? [1, 1];
   const [lower, before] = knots[Math.max(0, next - 1)] ?? [0, 0];

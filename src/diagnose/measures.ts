@@ -256,17 +256,18 @@ export const unrest: Measure = (_, phase) => {
 export const failedShare: Measure = (_, phase) =>
   phase.failedShare === undefined ? { missing: missing.clients } : settled(phase.failedShare);
 
-/** The least share of requests that were refused or waited in vain at any replica. Of a single one nothing can be alike, and who
- * breaks a connection is not full. */
+/** The least share of requests that were refused or waited in vain at any replica. Of a single one nothing can be alike; who breaks a
+ * connection is not full; and a few timeouts are as well those of work that takes longer than somebody waits. */
 export const leastFailedShare: Measure = (_, phase) => {
   if (phase.replicas.length < 2) return { missing: 'failures at two replicas or more' };
   const shares = phase.replicas.map(({ id, failedShare: all }) => {
     const kinds = phase.ticks.flatMap((tick) => Object.entries(tickOf(tick, id)?.errors ?? {}));
-    const failed = sum(kinds.map(([, count]) => count));
-    const broken = sum(
-      kinds.filter(([kind]) => /^(?:reset|client-left|no-server)$/.test(kind)).map(([, count]) => count),
-    );
-    return failed === 0 ? all : (all * (failed - broken)) / failed;
+    const countOf = (kind: RegExp): number => sum(kinds.filter(([name]) => kind.test(name)).map(([, count]) => count));
+    const failed = countOf(/./);
+    if (failed === 0) return all;
+    const timedOut = (all * countOf(/^timeout$/)) / failed;
+    const broken = (all * countOf(/^(?:reset|client-left|no-server)$/)) / failed;
+    return all - broken - (timedOut < 0.5 ? timedOut : 0);
   });
   return settled(Math.min(...shares));
 };

@@ -35,9 +35,10 @@ export class Draw {
   readonly beganMs: number;
   readonly #usedWords: string[];
 
-  constructor(seed: number, kind: string) {
+  /** `taken`: words that mean something else already. */
+  constructor(seed: number, kind: string, taken: readonly string[] = []) {
     this.#die = dice(seed, `incident ${kind}`);
-    this.#usedWords = [...words];
+    this.#usedWords = words.filter((word) => !taken.includes(word));
     this.service = this.word();
     this.beganMs = Date.UTC(2026, this.below(12), 1 + this.below(28), this.below(24), this.below(60));
   }

@@ -8,6 +8,7 @@ import { balanceKinds } from './kinds/balance.ts';
 import { fitnessKinds } from './kinds/fitness.ts';
 import { limitsKinds } from './kinds/limits.ts';
 import { healthyKinds, loadKinds } from './kinds/load.ts';
+import { poolKinds } from './kinds/pools.ts';
 import { timesKinds } from './kinds/times.ts';
 import type { Signal } from './writers.ts';
 
@@ -15,6 +16,7 @@ export const faultKinds: readonly Kind[] = [
   ...balanceKinds,
   ...fitnessKinds,
   ...timesKinds,
+  ...poolKinds,
   ...limitsKinds,
   ...loadKinds,
 ];
@@ -44,7 +46,7 @@ export interface IncidentOptions {
 export function incidentOf(kind: Kind, seed: number, { missing, herrings }: IncidentOptions): Incident {
   const draw = new Draw(seed, kind.slug);
   const { signals, culprit = [], onsetMs } = kind.make(draw);
-  const around = new Draw(seed, `${kind.slug}, around`);
+  const around = new Draw(seed, `${kind.slug}, around`, [draw.service]);
   const own = around.shuffled(signals).slice(Math.min(signals.length - 1, Math.round(signals.length * missing)));
   const others = redHerrings(around, onsetMs ?? draw.beganMs + 60_000);
   return {

@@ -23,7 +23,9 @@ export function isConcerned(view: View, name: string): boolean | undefined {
     ...view.dossier.settings.filter(({ program }) => program !== 'kernel').map(({ scope }) => scope),
   ].flatMap(wordsOfName);
   const own = wordsOfName(name);
-  if (own.some((word) => said.includes(word))) return true;
+  // `nightly-catalog` works for the catalog, and answers none of its requests.
+  const rest = own.filter((word) => !said.includes(word));
+  if (rest.length < own.length) return !rest.some((word) => background.test(word));
   if (background.test(name)) return false;
   return said.length === 0 || own.length === 0 ? undefined : false;
 }

@@ -15,8 +15,10 @@ export interface WorkerPool {
   readonly origins: readonly Origin[];
 }
 
+/** Of several tellings that in which it was full: a reading before or after an incident does not speak of it. */
 export function poolIn(view: View): WorkerPool | undefined {
-  return measuredPool(view) ?? seriesPool(view) ?? loggedPool(view);
+  const told = [measuredPool(view), seriesPool(view), loggedPool(view)].filter((pool) => pool !== undefined);
+  return told.find(({ full }) => full) ?? told[0];
 }
 
 function measuredPool(view: View): WorkerPool | undefined {
@@ -58,7 +60,8 @@ function measuredPool(view: View): WorkerPool | undefined {
 /** Series of busy workers that stand at the size of the pool. */
 function seriesPool(view: View): WorkerPool | undefined {
   const size = view.number('workers.count');
-  const [busy] = view.series((name) => /(?:workers?|threads?)_(?:busy|active)|busy_(?:workers?|threads?)/.test(name));
+  const all = view.series((name) => /(?:workers?|threads?)_(?:busy|active)|busy_(?:workers?|threads?)/.test(name));
+  const [busy] = all.toSorted((one, other) => Math.max(...other.values) - Math.max(...one.values));
   if (busy === undefined || size === undefined) return undefined;
   const most = Math.max(...busy.values);
   return {

@@ -42,7 +42,7 @@ function ratesOf(
   rates: readonly number[],
   connections: readonly number[],
 ): Signal {
-  return queryRange('query_range.json', draw.beganMs, 15, [
+  return queryRange('query-range.json', draw.beganMs, 15, [
     ...replicas.map((pod, index) => ({
       name: 'requests_per_second',
       labels: { pod },
@@ -261,7 +261,7 @@ const pickFirst: Kind = {
           names.map((_, index) => (index === 0 ? draw.count(4, 12) : 0)),
         ),
         queryRange(
-          'query_range.json',
+          'query-range.json',
           draw.beganMs,
           15,
           names.flatMap((instance, index) => [
@@ -506,7 +506,7 @@ const slowReplica: Kind = {
           replicas.map((id, index) => [id, requests[index] ?? 0, 1000 * (meanSeconds[index] ?? 0)]),
         ),
         queryRange(
-          'query_range.json',
+          'query-range.json',
           draw.beganMs,
           15,
           replicas.flatMap((instance, index) => [

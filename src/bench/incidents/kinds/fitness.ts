@@ -197,7 +197,7 @@ const panicMode: Kind = {
       signals: [
         text('stats-t0.txt', stats(1000, 90_000)),
         text('stats-t60.txt', stats(1000 + perMinute, 90_000 + perMinute)),
-        queryRange('query_range.json', draw.beganMs, 15, [
+        queryRange('query-range.json', draw.beganMs, 15, [
           {
             name: 'envoy_cluster_membership_healthy',
             labels: cluster,
@@ -417,7 +417,7 @@ const coldStart: Kind = {
           },
           { atMs: startedMs, reason: 'Started', pod: `${draw.service}-3`, ip: fresh.split(':')[0] },
         ]),
-        queryRange('query_range.json', draw.beganMs, 15, [
+        queryRange('query-range.json', draw.beganMs, 15, [
           {
             name: 'http_request_duration_p99_seconds',
             labels: { job: draw.service },

@@ -211,7 +211,7 @@ const healthyOpen: Kind = {
           replicas.map((id, index) => [id, requests[index] ?? 0, 0, 1000 * (meanSeconds[index] ?? 0)]),
         ),
         queryRange(
-          'query_range.json',
+          'query-range.json',
           draw.beganMs,
           15,
           replicas.flatMap((instance) => [
@@ -250,7 +250,7 @@ const healthyClosed: Kind = {
       signals: [
         secondTap(draw, rows),
         queryRange(
-          'query_range.json',
+          'query-range.json',
           draw.beganMs,
           15,
           replicas.flatMap((instance) => [

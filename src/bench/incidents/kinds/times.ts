@@ -228,7 +228,7 @@ const metastableRetry: Kind = {
     return {
       onsetMs: draw.beganMs + began * 15_000,
       signals: [
-        queryRange('query_range.json', draw.beganMs, 15, [
+        queryRange('query-range.json', draw.beganMs, 15, [
           { name: 'user_requests_per_second', labels, values: stepped(draw, [[rate, 16]], 0.01) },
           {
             name: 'upstream_attempts_per_second',
@@ -296,7 +296,7 @@ const staleBacklog: Kind = {
             index < 2 ? 3 : draw.near(deep),
           ]),
         ),
-        queryRange('query_range.json', draw.beganMs, 15, [
+        queryRange('query-range.json', draw.beganMs, 15, [
           { name: 'offered_requests_per_second', labels, values: stepped(draw, [[rate, 12]], 0.01) },
           {
             name: 'completed_per_second',

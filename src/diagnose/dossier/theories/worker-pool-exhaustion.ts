@@ -4,8 +4,9 @@ import type { Origin } from '../../../record.ts';
 import { percent, say } from '../../wording.ts';
 import { removals } from '../removals.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import { sumOf, type View } from '../view.ts';
+import { medianOf, sumOf, type View } from '../view.ts';
 import { serverCpu } from '../view-load.ts';
+import { greatestOf, leastOf } from '../view-rows.ts';
 import { shiftOf } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 import { poolIn } from '../worker-pool.ts';
@@ -116,7 +117,9 @@ const notTime = /pool|count|bucket|wait|connection|timeout/;
 function dependencyTime(view: View): DependencyTime | undefined {
   const [series] = view.series((one) => name.test(one) && !notTime.test(one));
   if (series !== undefined) {
+    const spell = spellOf(series.values);
     const shift = shiftOf(series);
+    if (spell !== undefined) return { ...spell, origins: [series.origin] };
     if (shift !== undefined && shift.after > shift.before) {
       return { before: shift.before, during: shift.after, origins: [series.origin] };
     }
@@ -130,11 +133,21 @@ function dependencyTime(view: View): DependencyTime | undefined {
     : { before: undefined, during: reading.value, origins: reading.origins };
 }
 
+/** A spell that has come and gone: three readings or more at three times the usual, and the usual before and after. */
+function spellOf(values: readonly number[]): { readonly before: number; readonly during: number } | undefined {
+  const usual = medianOf([...values.slice(0, 3), ...values.slice(-3)]);
+  if (usual === undefined || values.length < 9) return undefined;
+  const high = values.filter((value) => value >= 3 * usual && value > 0);
+  const edges = [...values.slice(0, 2), ...values.slice(-2)];
+  if (high.length < 3 || edges.some((value) => value >= 3 * usual)) return undefined;
+  return { before: usual, during: medianOf(high) ?? usual };
+}
+
 /** Requests a second of the longest log, or as somebody counted them. */
 function rateOf(view: View): number | undefined {
   for (const table of view.tables) {
-    const first = table.startMs[0] ?? Number.NaN;
-    const last = table.startMs[table.count - 1] ?? Number.NaN;
+    const times = table.startMs.filter((at) => !Number.isNaN(at));
+    const [first, last] = [leastOf(times), greatestOf(times)];
     if (table.count >= 10 && last - first >= 1000) return table.count / ((last - first) / 1000);
   }
   const [series] = view.series(
