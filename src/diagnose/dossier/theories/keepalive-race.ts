@@ -2,7 +2,7 @@
 
 import type { MessageFact, RequestTable, SettingFact } from '../../../record.ts';
 import { binomialAtMost } from '../../../stats.ts';
-import { percent } from '../../wording.ts';
+import { digits, percent } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { hasSymptoms } from '../view-symptoms.ts';
@@ -111,7 +111,7 @@ export const keepaliveRace: DossierTheory = {
             bearing: 'sufficient',
             predicted: 'below 5 % of the requests, over most of the time, at servers that answer the others',
             refutes: 'failures of another kind, many at once, or of a server that answers nobody',
-            seen: pair === undefined || resets === undefined ? undefined : sprinkled(resets),
+            seen: pair === undefined || resets === undefined ? undefined : sprinkled(resets, closed?.value),
             missing: 'both idle times, and a log with failures in it',
           },
         ),
@@ -292,7 +292,10 @@ function resetsOf(view: View): Resets | undefined {
 }
 
 /** Whether resets are few, the only failures, spread over the log’s time, and at servers that otherwise answer. */
-function sprinkled({ table, rows, failures }: Resets): { text: string; holds: boolean } | undefined {
+function sprinkled(
+  { table, rows, failures }: Resets,
+  counted: number | undefined,
+): { text: string; holds: boolean } | undefined {
   const times = [...table.startMs].filter((at) => !Number.isNaN(at));
   if (rows.length < 3 || times.length < 20) return undefined;
   const own = rows.map((row) => table.startMs[row] ?? Number.NaN).filter((at) => !Number.isNaN(at));
@@ -304,9 +307,11 @@ function sprinkled({ table, rows, failures }: Resets): { text: string; holds: bo
     ),
   );
   const alive = rows.every((row) => answering.has(table.replica[row] ?? -1));
+  // Many times as many as the log knows of: then what the log shows is not all that breaks.
+  const more = counted !== undefined && counted > 5 * rows.length + 5;
   return {
-    text: `${sayPart(rows.length, table.count)} of the requests, over ${percent(Math.max(0, span))} of the time`,
-    holds: rows.length === failures && rows.length < 0.05 * table.count && span >= 0.4 && alive,
+    text: `${sayPart(rows.length, table.count)} of the requests${more ? ` (the proxy counted ${digits(counted)})` : ''}, over ${percent(Math.max(0, span))} of the time`,
+    holds: !more && rows.length === failures && rows.length < 0.05 * table.count && span >= 0.4 && alive,
   };
 }
 
