@@ -330,3 +330,31 @@ describe('overload that stays', () => {
     );
   });
 });
+
+describe('tables as JSON', () => {
+  it('of hosts with counts are no less than tables', () => {
+    expectPattern(
+      'fast-fail-blackhole',
+      `=== hosts.json
+       {"policy": "least_request", "hosts": [
+         {"host": "h1", "requests": 1010, "errors_5xx": 2, "mean_ms": 80},
+         {"host": "h2", "requests": 990, "errors_5xx": 1, "mean_ms": 82},
+         {"host": "h3", "requests": 6100, "errors_5xx": 6098, "mean_ms": 1}
+       ]}`,
+      ['h3'],
+    );
+  });
+
+  it('of processes are processes', () => {
+    expectPattern(
+      'accept-imbalance',
+      `=== workers.json
+       {"workers": 4, "reuse_port": false, "rows": [
+         {"pid": 11, "connections": 30100, "cpu_percent": 99},
+         {"pid": 12, "connections": 900, "cpu_percent": 6},
+         {"pid": 13, "connections": 4, "cpu_percent": 0},
+         {"pid": 14, "connections": 0, "cpu_percent": 0}
+       ]}`,
+    );
+  });
+});

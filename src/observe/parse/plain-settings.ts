@@ -249,6 +249,10 @@ class PlainReader {
     const addresses = tree.items.map(addressOf);
     if (addresses.length > 0 && addresses.every((address) => address !== undefined)) {
       this.#registry(tree, addresses, path);
+      // A list of hosts with counts is a table as well.
+      for (const [index, item] of tree.items.entries()) {
+        if (item.kind === 'map' && isCounted(item)) this.#row(item, path, index);
+      }
       return;
     }
     this.#namedHosts(tree, path);
@@ -284,8 +288,11 @@ class PlainReader {
   /** One row of a table: its numbers, labelled by what names it. */
   #row(row: MapTree, path: string, index: number): void {
     const table = wordsOf(path.replace(/^.*\./, '')).replace(/s$/, '') || 'row';
-    const name = ['id', 'name', 'pid', 'host', 'pod', 'worker', 'key'].find((key) => textAt(row, key) !== undefined);
+    const name = ['id', 'name', 'pid', ...kindsOfHosts, 'worker', 'key'].find((key) => textAt(row, key) !== undefined);
     const labels: Record<string, string> = { [table]: name === undefined ? String(index) : (textAt(row, name) ?? '') };
+    // A row that names a host says what kind of thing it is; what the list is called need not.
+    if (name !== undefined && (name === 'pid' || name === 'worker' || kindsOfHosts.includes(name)))
+      labels[name] = textAt(row, name) ?? '';
     for (const [key, inner] of row.entries) {
       if (inner.kind === 'scalar' && typeof inner.value === 'string' && key !== name) labels[key] = inner.value;
     }
@@ -299,6 +306,28 @@ class PlainReader {
     }
   }
 }
+
+/** Whether something is counted of a host, beside where it is and what it weighs. */
+function isCounted(row: MapTree): boolean {
+  return [...row.entries].some(
+    ([key, inner]) =>
+      inner.kind === 'scalar' && typeof inner.value === 'number' && !/^(?:port|weight|priority|id|order)$/i.test(key),
+  );
+}
+
+const kindsOfHosts = [
+  'host',
+  'pod',
+  'server',
+  'replica',
+  'endpoint',
+  'target',
+  'instance',
+  'backend',
+  'upstream',
+  'node',
+  'address',
+];
 
 function programOf(tree: Tree): string {
   const runtime = [...mapsIn(tree)].map((map) => textAt(map, 'runtime')).find((text) => text !== undefined);
