@@ -26,6 +26,15 @@ function safetyOfConfig(config: GatewayConfig): GatewaySafety {
     checks: health,
     panicBelow: config.panicBelow,
     ejectedShareMax: outlier?.ejectedShareMax,
-    endpoints: config.endpoints.filter((endpoint) => endpoint.weight > 0).length,
+    endpoints: smallestFleet(config),
   };
+}
+
+/** The fewest endpoints that stand together: what is safe for those is safe for more. */
+function smallestFleet({ endpoints, services }: GatewayConfig): number {
+  const sizes = [endpoints, ...services.map((service) => service.endpoints)].map(
+    (fleet) => fleet.filter((endpoint) => endpoint.weight > 0).length,
+  );
+  const standing = sizes.filter((size) => size > 0);
+  return standing.length === 0 ? 0 : Math.min(...standing);
 }

@@ -218,8 +218,7 @@ function understand(value: unknown): { readonly config: GatewayConfig } | { read
   const parsed = configShape.safeParse(value);
   if (!parsed.success) return { mistakes: parsed.error.issues.flatMap((issue) => problemsOf(issue, value)) };
   const config = configOf(parsed.data);
-  const judged = (config.health ?? config.outlier) !== undefined;
-  const mistakes = [...safetyProblems(config), ...serviceProblems(config.services, config.routes, judged)];
+  const mistakes = [...safetyProblems(config), ...serviceProblems(config.services, config.routes)];
   return mistakes.length === 0 ? { config } : { mistakes };
 }
 

@@ -24,7 +24,6 @@ import type { GatewayConfig } from './config.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import { LiveFleet } from './live-fleet.ts';
-import { Outliers } from './outliers.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
 import { Services } from './services.ts';
@@ -51,7 +50,6 @@ export class DataPlane {
   /** For what no service is for. */
   readonly fleet: LiveFleet;
   readonly services: Services;
-  outliers: Outliers | undefined;
   readonly timeouts: Timeouts;
   /** Undefined: retries are bounded for each request only. */
   budget: RetryBudget | undefined;
@@ -114,7 +112,6 @@ export class DataPlane {
     this.fleet.replace(config.endpoints, now);
     this.services = new Services(engine);
     this.services.reconfigure(config, now);
-    this.outliers = config.outlier === undefined ? undefined : new Outliers(engine, this.fleet, config.outlier);
     this.requestLimits = requestLimitsOf(config);
     // Endpoints are ours: their heads may be larger than what strangers may send.
     this.answerLimits = { ...defaultLimits, maxHeadBytes: 256 * 1024, maxHeaders: 1000 };
@@ -147,17 +144,17 @@ export class DataPlane {
     this.services.reconfigure(config, now);
     this.admissions?.keep((fleet) => fleet === this.fleet || this.services.has(fleet));
     if (elsewhere) this.closeIdleConnections();
-    if (!isDeepStrictEqual(before.outlier, config.outlier)) {
-      this.outliers?.end();
-      for (const live of this.fleet.endpoints) this.fleet.setEjected(live, false);
-      this.outliers = config.outlier === undefined ? undefined : new Outliers(this.engine, this.fleet, config.outlier);
-    }
   }
 
   /** Hot. Who answers this request; undefined when nobody is meant to. */
   fleetFor(head: RequestHead): LiveFleet | undefined {
     if (this.services.size === 0) return this.fleet;
     return this.services.fleetFor(head) ?? (this.fleet.endpoints.length === 0 ? undefined : this.fleet);
+  }
+
+  /** That of the endpoints beside the services, and that of each service. */
+  fleets(): readonly LiveFleet[] {
+    return [this.fleet, ...this.services.names().flatMap((name) => this.services.named(name) ?? [])];
   }
 
   closeIdleConnections(): void {

@@ -152,7 +152,7 @@ test('an endpoint that fails its checks is left out and comes back when it passe
     response.end();
   });
   await using two = await httpEndpoint('api-2');
-  const health = { path: '/healthz', interval_ns: 10e6, timeout_ns: 50e6, fall: 2, rise: 2 };
+  const health = { path: '/healthz', interval_ns: 10e6, timeout_ns: 5e9, fall: 2, rise: 2 };
   await using gateway = await stand([one, two], { health });
   const healthy = async (wanted: 0 | 1): Promise<void> => {
     const name = 'plimsoll_gateway_endpoint_healthy{endpoint="api-1"}';

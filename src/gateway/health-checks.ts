@@ -8,22 +8,25 @@ import { encodeRequest, type ResponseReader, responseReader } from '../wire.ts';
 import type { HealthConfig } from './config.ts';
 import type { DataPlane } from './data-plane.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
+import type { LiveFleet } from './live-fleet.ts';
 
 export class HealthChecks {
   readonly #plane: DataPlane;
+  readonly #fleet: LiveFleet;
   readonly #config: HealthConfig;
   readonly #seed: number;
   readonly #watches = new Map<LiveEndpoint, Watch>();
 
-  constructor(plane: DataPlane, config: HealthConfig, seed: number) {
+  constructor(plane: DataPlane, fleet: LiveFleet, config: HealthConfig, seed: number) {
     this.#plane = plane;
+    this.#fleet = fleet;
     this.#config = config;
     this.#seed = seed;
   }
 
   /** Watches exactly the endpoints that are in the fleet now, and in the part of it that this gateway talks to. */
   follow(): void {
-    const { fleet } = this.#plane;
+    const fleet = this.#fleet;
     const present = new Set(fleet.endpoints.filter((live) => live.member));
     for (const [live, watch] of this.#watches) {
       if (present.has(live)) continue;
@@ -45,9 +48,7 @@ export class HealthChecks {
   #watch(live: LiveEndpoint): Watch {
     const stream = dice(this.#seed, `gateway/health/${live.endpoint.id}`);
     const check = new ActiveCheck(this.#config, stream, this.#plane.engine.now());
-    return new Watch(this.#plane, live, check, this.#config.path, (healthy) =>
-      this.#plane.fleet.setPasses(live, healthy),
-    );
+    return new Watch(this.#plane, live, check, this.#config.path, (healthy) => this.#fleet.setPasses(live, healthy));
   }
 }
 

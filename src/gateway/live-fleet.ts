@@ -9,6 +9,7 @@ import type { Balancer, BalancerName, Endpoint, PickOutcome, PickRequest } from 
 import { balancerOf, viewOf } from './fleet-view.ts';
 import { Fuses } from './fuses.ts';
 import { LiveEndpoint, type OperatorOrder, retired } from './live-endpoint.ts';
+import type { Outliers } from './outliers.ts';
 import type { ChoiceConfig } from './policy-config.ts';
 
 export interface FleetSettings {
@@ -23,6 +24,10 @@ export class LiveFleet {
   #live: readonly LiveEndpoint[] = [];
   /** Left the list with requests inside: kept until the last of them has ended, so that the metrics lose nothing. */
   readonly #leaving = new Set<LiveEndpoint>();
+  /** Who compares the endpoints by what they answer; undefined: nobody. */
+  outliers: Outliers | undefined;
+  /** Called when endpoints have joined or left. */
+  membersChanged: (() => void) | undefined;
   readonly #clock: Pick<Engine, 'now' | 'alarm'>;
   #settings: FleetSettings;
   #balancer: Balancer;
@@ -138,6 +143,7 @@ export class LiveFleet {
       this.#layered = layered;
       this.#newBalancer(now);
     }
+    this.membersChanged?.();
     return joined;
   }
 

@@ -747,7 +747,7 @@ export class Exchange {
     this.#outcome.latency = ns(now - attemptedAt);
     this.story?.attemptEnded(endpoint.endpoint.id, end === 'failed' ? `answered ${this.status}` : end, now);
     this.fleet.finished(endpoint, this.#outcome, end !== 'broken-off', now);
-    if (end !== 'broken-off') this.#plane.outliers?.observe(endpoint, this.#outcome, now);
+    if (end !== 'broken-off') this.fleet.outliers?.observe(endpoint, this.#outcome, now);
   }
 
   /** The client has a part of the answer: it must not take it for the whole, so its connection is broken. */

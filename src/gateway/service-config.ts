@@ -63,11 +63,10 @@ interface Mistake {
   readonly message: string;
 }
 
-/** What single keys cannot show. `checked`: the gateway is asked to judge the health of its endpoints. */
+/** What single keys cannot show. */
 export function serviceProblems(
   services: readonly ServiceConfig[],
   routes: readonly RouteConfig[],
-  checked: boolean,
 ): readonly Mistake[] {
   const names = services.map((service) => service.name);
   const problems: Mistake[] = [];
@@ -86,11 +85,5 @@ export function serviceProblems(
       problems.push({ path: ['routes', index, 'service'], message: `found "${route.service}"; ${known}` });
     }
   });
-  if (services.length > 0 && checked) {
-    problems.push({
-      path: ['services'],
-      message: 'found services beside health or outlier, which judge the endpoints of `endpoints` only; leave one out',
-    });
-  }
   return problems;
 }

@@ -88,11 +88,10 @@ test("the endpoints of one service change by the admin API, and nobody else's", 
   assert.match(metrics.body, /plimsoll_gateway_service_requests_total\{service="b"\} 1\n/);
 });
 
-test('a route to nowhere, a name twice, and checks beside services are mistakes with a place', () => {
+test('a route to nowhere and a name twice are mistakes with a place', () => {
   const endpoints = [{ id: 'x', host: '10.0.0.1', port: 80 }];
   const text = JSON.stringify({
     listen: { host: '127.0.0.1', port: 0 },
-    outlier: {},
     services: [
       { name: 'a', endpoints },
       { name: 'a', endpoints },
@@ -106,7 +105,7 @@ test('a route to nowhere, a name twice, and checks beside services are mistakes 
   assert.ok(!second.ok);
   assert.deepEqual(
     second.problems.map(({ path }) => path),
-    ['services', 'services.1.name', 'routes.0.service'],
+    ['services.1.name', 'routes.0.service'],
   );
 });
 
@@ -120,4 +119,45 @@ test('a key that stands twice is a mistake in JSON too, though its reader would 
     parseGatewayConfig(text.replace('"retries": 2', '"access_log": "a\\"b: c"'), 'g.json').ok,
     'a colon in a text',
   );
+});
+
+test('each service is judged by itself: its checks, and who among its own answers worse', async () => {
+  let well = true;
+  await using one = await httpEndpoint('api-1', (request, response) => {
+    response.writeHead(request.url === '/healthz' && !well ? 503 : 200).end();
+  });
+  await using two = await httpEndpoint('api-2', (request, response) => {
+    response.writeHead(request.url === '/healthz' ? 200 : 500).end();
+  });
+  await using three = await httpEndpoint('api-3');
+  await using gateway = await stand([], {
+    health: { path: '/healthz', interval_ns: 5e6, timeout_ns: 2e9, fall: 1, rise: 1 },
+    outlier: { consecutive: 2, ejection_base_ns: 60e9 },
+    services: [
+      { name: 'shop', endpoints: [entry(one)] },
+      { name: 'mail', endpoints: [entry(two), entry(three)] },
+    ],
+    routes: [
+      { path: '/shop', service: 'shop' },
+      { path: '/mail', service: 'mail' },
+    ],
+  });
+  assert.equal((await get(gateway.port, '/shop')).status, 200);
+  well = false;
+  while ((await get(gateway.port, '/shop')).status !== 503);
+  for (let count = 0; count < 6; count++) await get(gateway.port, '/mail');
+  assert.equal((await get(gateway.port, '/mail')).headers['x-plimsoll-replica'], 'api-3');
+  const page = await get(gateway.adminPort, '/services/mail');
+  assert.match(page.body, /"id":"api-2"[^}]*"ejected":true/);
+  // Whoever joins is checked, too.
+  well = true;
+  while ((await get(gateway.port, '/shop')).status !== 200);
+  await get(gateway.adminPort, '/services/shop/endpoints', {
+    method: 'POST',
+    body: JSON.stringify({ endpoints: [entry(one), { id: 'api-9', host: '127.0.0.1', port: 1 }] }),
+  });
+  for (;;) {
+    const { body } = await get(gateway.adminPort, '/services/shop');
+    if (/"id":"api-9"[^}]*"passes_checks":false/.test(body)) break;
+  }
 });

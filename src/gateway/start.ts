@@ -16,7 +16,7 @@ import { type ConfigFiles, FilesRefused, readConfigFiles, watchedFiles } from '.
 import type { GatewayConfig } from './config.ts';
 import { DataPlane } from './data-plane.ts';
 import { Entrance } from './entrance.ts';
-import { HealthChecks } from './health-checks.ts';
+import { Judges } from './judges.ts';
 import type { InheritedSockets, PassedSocket } from './inherited.ts';
 import type { ListenerConfig } from './listener-config.ts';
 import { gatewayFamilies, metricsText } from './metrics.ts';
@@ -89,7 +89,7 @@ class Gateway implements RunningGateway, Operations {
   readonly #plane: DataPlane;
   readonly #options: GatewayOptions;
   readonly #files: FileWatch;
-  #health: HealthChecks | undefined;
+  readonly #judges: Judges;
   #entrances: readonly Entrance[] = [];
   #ports: readonly number[] = [];
   #admin: RunningAdmin | undefined;
@@ -101,7 +101,7 @@ class Gateway implements RunningGateway, Operations {
     this.#plane = plane;
     this.#options = options;
     this.#files = new FileWatch(() => void this.#renewCertificates());
-    this.#health = plane.config.health && new HealthChecks(plane, plane.config.health, plane.config.seed);
+    this.#judges = new Judges(plane);
     this.admin = adminApp(plane, this, { reload: options.reload, restart: options.restart });
   }
 
@@ -118,7 +118,7 @@ class Gateway implements RunningGateway, Operations {
     inherited?.closeRest();
     this.#ports = this.#entrances.map((entrance) => entrance.port);
     this.#files.follow(watchedFiles(config));
-    this.#follow();
+    this.#judges.follow();
   }
 
   async #opened(listener: ListenerConfig, tls: ConfigFiles['listeners'][number]): Promise<Entrance> {
@@ -132,11 +132,6 @@ class Gateway implements RunningGateway, Operations {
     const fd = inherited?.take('listener', listener.host, listener.port);
     await entrance.open(this.#plane.engine, { fd, reusePort });
     return entrance;
-  }
-
-  #follow(): void {
-    this.#health?.follow();
-    this.#plane.outliers?.follow();
   }
 
   get port(): number {
@@ -164,7 +159,6 @@ class Gateway implements RunningGateway, Operations {
 
   setEndpoints(endpoints: readonly Endpoint[]): void {
     this.#plane.fleet.replace(endpoints, this.#plane.engine.now());
-    this.#follow();
   }
 
   setPolicy(policy: BalancerName, seed?: number): void {
@@ -246,7 +240,6 @@ class Gateway implements RunningGateway, Operations {
     kept: readonly (Entrance | undefined)[],
     added: readonly Entrance[],
   ): Promise<void> {
-    const before = this.#plane.config;
     const tellingBefore = this.#plane.telling;
     const entrancesBefore = this.#entrances;
     this.#plane.reconfigure(config, telling, files.upstream);
@@ -260,13 +253,7 @@ class Gateway implements RunningGateway, Operations {
       return entrance === undefined ? [] : [entrance];
     });
     this.#ports = this.#entrances.map((entrance) => entrance.port);
-    if (!isDeepStrictEqual(before.health, config.health)) {
-      this.#health?.end();
-      // Nobody's checks have failed whom nobody checks.
-      for (const live of this.#plane.fleet.endpoints) this.#plane.fleet.setPasses(live, true);
-      this.#health = config.health && new HealthChecks(this.#plane, config.health, config.seed);
-    }
-    this.#follow();
+    this.#judges.reconfigure(config);
     this.#files.follow(watchedFiles(config));
     await Promise.all(entrancesBefore.filter((one) => !this.#entrances.includes(one)).map((gone) => gone.close()));
     if (telling === tellingBefore) return;
@@ -325,8 +312,7 @@ class Gateway implements RunningGateway, Operations {
 
   async close(): Promise<void> {
     this.#files.end();
-    this.#health?.end();
-    this.#plane.outliers?.end();
+    this.#judges.end();
     this.#plane.fleet.end();
     this.#plane.services.end();
     await this.#stopListening();
