@@ -2,6 +2,7 @@
 
 export { liveLine, liveLines, type LiveState } from './report/live.ts';
 export { type JunitCase, type JunitSuite, junitText } from './report/junit.ts';
+export { failureWords } from './report/failure-words.ts';
 export { loadJunit } from './report/load-junit.ts';
 export { type LoadFigures, loadText, type LoadTextOptions } from './report/load-text.ts';
 export { type Paint, plain } from './report/paint.ts';
