@@ -93,7 +93,7 @@ function envoyLine(exchange: Exchange, way: WayOut, time: string, now: Instant):
   const said = forwardedFor === undefined ? client.address : `${forwardedFor}, ${client.address}`;
   const service = answerLatency === undefined ? '-' : Math.round(answerLatency / 1e6);
   return (
-    `[${time}] "${text(method)} ${text(path)} HTTP/1.1" ${exchange.status} ${flagsOf(way, exchange.retryRefused)} ` +
+    `[${time}] "${text(method)} ${text(path)} ${client.isStream ? 'HTTP/2' : 'HTTP/1.1'}" ${exchange.status} ${flagsOf(way, exchange.retryRefused)} ` +
     `${exchange.requestBytes} ${exchange.answerBytes} ${Math.round((now - exchange.startedAt) / 1e6)} ${service} ` +
     `"${text(said)}" "${text(exchange.userAgent)}" "${text(exchange.identity?.requestId)}" "${text(exchange.authority)}" ` +
     `"${endpoint === undefined ? '-' : `${endpoint.host}:${endpoint.port}`}"`

@@ -138,7 +138,7 @@ test('a client that does not take its answer in time is broken off, and the endp
     'api-1',
     (_request, response) => void response.end(Buffer.alloc(64 * 1024 * 1024)),
   );
-  await using gateway = await stand([api], { timeout_ns: 300e6 });
+  await using gateway = await stand([api], { timeout_ns: 2e9 });
   using talk = await Talk.with(gateway.port);
   talk.socket.pause();
   talk.say('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
