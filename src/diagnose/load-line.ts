@@ -55,13 +55,7 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
   const held = service + slowCalls(evidence);
   const capacity = ((ids.length - 1) * workers) / held;
   const tries =
-    1 +
-    Math.max(
-      0,
-      ...(topology?.clients ?? []).map(({ retries = 0, retry_budget: budget }) =>
-        budget === undefined ? retries : budget,
-      ),
-    );
+    1 + Math.max(0, ...(topology?.clients ?? []).map(({ retries = 0, retry_budget: budget }) => budget ?? retries));
   const recovers = (capacity * (recovery + spell / factor)) / (tries * (recovery + spell));
   const served = slack * capacity;
   const safe = tries > 1 ? Math.min(served, recovers) : served;

@@ -118,6 +118,35 @@ test('retry-storm: a retry budget and bounded queues bring it back, a longer bac
   assert.ok(throughput(0) < 120 && throughput(3) < 120, `as it is ${throughput(0)}, back-off ${throughput(3)}`);
 });
 
+test('no-healthy-upstream under load, with clients that ask again: a budget and bounded queues bring it back; processors and back-off do not', async () => {
+  // 1,250/s are 78 % of what 64 workers can do in 40 ms each; four tries of all of them are three times as much.
+  const settings = [
+    'clients.callers.retry={ retries: 3, back_off: 100ms }',
+    'clients.callers.timeout=1s',
+    'demand.0.open.rate=1250/s',
+    'services.api.queue={ limit: 100000 }',
+    'duration=32s',
+  ];
+  const { alternatives } = await whatIfScenario(builtin('no-healthy-upstream', settings), {
+    changes: [
+      { kind: 'queue-limit', limit: 10 },
+      { kind: 'retry-budget', share: 0.1 },
+      // A worker mostly waits: where five of the 35 ms are processor time, twice the processors save half of those.
+      { kind: 'service-time', factor: 0.93 },
+      { kind: 'back-off', backOff: seconds(0.4) },
+    ],
+    replications: 3,
+    workers: 1,
+    seed: 1,
+  });
+  const throughput = (index: number): number =>
+    alternatives[index]?.figures.find(({ name }) => name === 'throughput')?.value ?? Number.NaN;
+  const [asItIs = 0, bounded = 0, budget = 0, processors = 0, backOff = 0] = [0, 1, 2, 3, 4].map(throughput);
+  const told = JSON.stringify({ asItIs, bounded, budget, processors, backOff });
+  assert.ok(Math.min(bounded, budget) > 2 * asItIs, told);
+  assert.ok(Math.max(processors, backOff) < 1.1 * asItIs, told);
+});
+
 test('what cannot be changed says why', () => {
   const convoy = builtin('convoy');
   assert.equal(changed(convoy, { kind: 'retry-budget', share: 0.1 }), 'no client is known to ask again');
