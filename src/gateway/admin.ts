@@ -22,7 +22,8 @@ import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Instant } from '../base.ts';
 import type { Endpoint } from '../policy.ts';
-import { parseDraining, parseOperatorOrder, parseWeight } from './admin-bodies.ts';
+import { parseDraining } from './admin-bodies.ts';
+import { endpointRoutes } from './admin-endpoints.ts';
 import { serviceRoutes } from './admin-services.ts';
 import { type Address, parseEndpointList, parsePolicyChoice } from './config.ts';
 import { configDump } from './config-dump.ts';
@@ -95,29 +96,7 @@ export function adminApp(plane: DataPlane, operations: Operations, whole: Proces
     return context.json(endpointsPage(plane, now()));
   });
 
-  app.get('/endpoints/:id', (context) => {
-    const live = endpointNamed(plane, context.req.param('id'));
-    return live === undefined ? context.json(nobody, 404) : context.json(endpointEntry(live, now()));
-  });
-  app.post('/endpoints/:id/order', async (context) => {
-    const live = endpointNamed(plane, context.req.param('id'));
-    if (live === undefined) return context.json(nobody, 404);
-    const parsed = parseOperatorOrder(await bodyOf(context.req));
-    if ('problems' in parsed) return context.json(parsed, 400);
-    plane.fleet.setOrder(live, parsed.order);
-    return context.json(endpointEntry(live, now()));
-  });
-  app.post('/endpoints/:id/weight', async (context) => {
-    const live = endpointNamed(plane, context.req.param('id'));
-    if (live === undefined) return context.json(nobody, 404);
-    const parsed = parseWeight(await bodyOf(context.req));
-    if ('problems' in parsed) return context.json(parsed, 400);
-    operations.setEndpoints(
-      plane.fleet.endpoints.map((one) => (one === live ? { ...one.endpoint, weight: parsed.weight } : one.endpoint)),
-    );
-    return context.json(endpointEntry(live, now()));
-  });
-
+  endpointRoutes(app, plane, (live) => endpointEntry(live, now()));
   serviceRoutes(app, plane, (live) => endpointEntry(live, now()));
 
   app.get('/policy', (context) => context.json({ policy: plane.fleet.policy }));
@@ -177,12 +156,7 @@ export function adminApp(plane: DataPlane, operations: Operations, whole: Proces
 const lastAnswersMs = 500;
 /** In `GET /why`. */
 const latestMax = 100;
-const nobody = { problems: ['there is no endpoint of that name; GET /endpoints lists them'] };
 const notExplained = 'this gateway keeps no stories: `explain: {}` in its configuration';
-
-function endpointNamed(plane: DataPlane, id: string): LiveEndpoint | undefined {
-  return plane.fleet.endpoints.find((live) => live.endpoint.id === id);
-}
 
 function notReady(plane: DataPlane): string | undefined {
   if (plane.draining) return 'draining';

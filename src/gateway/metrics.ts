@@ -3,7 +3,7 @@
 import { assert, type Instant } from '../base.ts';
 import { type Admission, type Admissions, refusals } from './admission.ts';
 import type { DataPlane } from './data-plane.ts';
-import { endpointErrorKinds, exclusions, type LiveEndpoint } from './live-endpoint.ts';
+import { endpointErrorKinds, type Exclusion, exclusions, type LiveEndpoint } from './live-endpoint.ts';
 import type { LiveFleet } from './live-fleet.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -88,11 +88,7 @@ export function gatewayFamilies(plane: DataPlane, now: Instant): readonly Family
     plane.telling?.log?.dropped ?? 0,
   );
   tellingPage(page, plane);
-  page.family('plimsoll_gateway_excluded', 'gauge', 'Endpoints that get nothing, by the strongest reason.');
-  for (const reason of exclusions) {
-    const count = plane.fleet.endpoints.filter((live) => live.excludedBy === reason).length;
-    page.sample('plimsoll_gateway_excluded', { reason }, count);
-  }
+  excludedPage(page, plane);
   if (plane.services.size > 0) servicesPage(page, plane);
   const all = [...plane.fleet.endpoints, ...plane.fleet.leaving];
   for (const family of endpointFamilies) {
@@ -119,6 +115,18 @@ function servicesPage(page: Page, plane: DataPlane): void {
     sum(fleet, (live) => live.inFlight),
   );
   family('plimsoll_gateway_service_requests_total', 'counter', 'Attempts sent.', (fleet) => fleet.attempts);
+}
+
+/** Over all fleets, in one pass: a thousand services are ten thousand endpoints. */
+function excludedPage(page: Page, plane: DataPlane): void {
+  const counts = new Map<Exclusion, number>();
+  for (const fleet of plane.fleets()) {
+    for (const { excludedBy } of fleet.endpoints) {
+      if (excludedBy !== undefined) counts.set(excludedBy, (counts.get(excludedBy) ?? 0) + 1);
+    }
+  }
+  page.family('plimsoll_gateway_excluded', 'gauge', 'Endpoints that get nothing, by the strongest reason.');
+  for (const reason of exclusions) page.sample('plimsoll_gateway_excluded', { reason }, counts.get(reason) ?? 0);
 }
 
 function tellingPage(page: Page, plane: DataPlane): void {

@@ -161,3 +161,27 @@ test('each service is judged by itself: its checks, and who among its own answer
     if (/"id":"api-9"[^}]*"passes_checks":false/.test(body)) break;
   }
 });
+
+test('an operator drains and weighs one endpoint of a service, and the page of counts says why it gets nothing', async () => {
+  await using one = await httpEndpoint('api-1');
+  await using two = await httpEndpoint('api-2');
+  await using gateway = await stand([], {
+    services: [{ name: 'shop', endpoints: [entry(one), entry(two)] }],
+    routes: [{ service: 'shop' }],
+  });
+  const post = (path: string, body: object) =>
+    get(gateway.adminPort, path, { method: 'POST', body: JSON.stringify(body) });
+  const drained = await post('/services/shop/endpoints/api-1/order', { order: 'drain' });
+  assert.match(drained.body, /"excluded_by":"drained"/);
+  for (let count = 0; count < 4; count++) {
+    assert.equal((await get(gateway.port)).headers['x-plimsoll-replica'], 'api-2');
+  }
+  assert.match(gateway.gateway.metrics(), /^plimsoll_gateway_excluded\{reason="drained"\} 1$/m);
+  await post('/services/shop/endpoints/api-1/order', { order: null });
+  assert.equal((await post('/services/shop/endpoints/api-2/weight', { weight: 0 })).status, 200);
+  for (let count = 0; count < 4; count++) {
+    assert.equal((await get(gateway.port)).headers['x-plimsoll-replica'], 'api-1');
+  }
+  assert.equal((await post('/services/shop/endpoints/api-2/weight', { weight: 'much' })).status, 400);
+  assert.equal((await post('/services/mail/endpoints/api-2/weight', { weight: 1 })).status, 404);
+});
