@@ -4,7 +4,8 @@
 //   npm run bench:held -- 18000 --processes 1 --ramp 5000
 //
 // Servers are processes of ours too (each end needs a file): one for each client process. The memory told is that of the
-// client processes, less what they had before the first connection.
+// client processes, less what they had before the first connection (which the rubble of starting has made room for), and the
+// whole of it.
 //
 // Every seven thousand connections have a source address of their own: from a bound address Linux finds the odd ports of the
 // lower half of the range at once (7,058 of 28,232), and beyond them each connect walks through used ports. Seen here: 6,000
@@ -110,11 +111,12 @@ async function measure(
       second = Math.max(second, 55);
     }
   }
-  const each = (memoryOf(workers) - memoryBefore) / connections;
+  const memory = memoryOf(workers);
+  const each = (memory - memoryBefore) / connections;
   const result = await run.stop(seconds(1));
   console.log(
     `  full after ${full === undefined ? 'never' : `${full.toFixed(1)} s (${Math.round(connections / full)} new/s)`}, ` +
-      `${(each / 1024).toFixed(2)} KiB of our memory a connection, ledger ${JSON.stringify(result.ledgers[0])}`,
+      `${(each / 1024).toFixed(2)} KiB more of our memory a connection (${(memory / connections / 1024).toFixed(2)} with all that Node takes), ledger ${JSON.stringify(result.ledgers[0])}`,
   );
   for (const limit of result.limits) console.log(`  ${limit}`);
 }

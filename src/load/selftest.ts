@@ -111,10 +111,9 @@ const spacingCase: SelftestCase = {
   spacingMax: 0.3,
 };
 
-export const selftestCases: readonly SelftestCase[] = [
-  spacingCase,
-  ...[1000, 10_000].flatMap((ratePerSecond) => shapes.map((shape) => ({ ...shape, ratePerSecond }))),
-];
+const [slowly, fast] = [1000, 10_000].map((ratePerSecond) => shapes.map((shape) => ({ ...shape, ratePerSecond })));
+
+export const selftestCases: readonly SelftestCase[] = [...(slowly ?? []), spacingCase, ...(fast ?? [])];
 
 /** Both ends need a file each. What comes in a stall beyond so many waits for a connection. */
 const connectionsMax = 1000;

@@ -18,6 +18,7 @@ if ('why' in first) {
   conformance('uring', () => make({}));
   conformance('cramped uring', () => make(cramped));
   conformance('waiting uring', () => make({ waitsInRing: true }));
+  conformance('waiting uring with fine alarms', () => make({ waitsInRing: true, fineAlarms: true }));
 }
 
 function make(options: UringEngineOptions): Engine {
