@@ -80,8 +80,8 @@ interface OpenAttempt {
 }
 
 /** Endpoints in one pick. */
-export const candidatesMax = 50;
-const picksMax = 12;
+export const candidatesMax = 20;
+const picksMax = 8;
 const attemptsMax = 12;
 const textMax = 256;
 

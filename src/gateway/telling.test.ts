@@ -170,8 +170,8 @@ test('stories are bounded: in number the oldest goes, of a large fleet the most 
   for (let nth = 1; nth <= 5; nth++) await get(gateway.port, '/', { headers: { 'x-request-id': `n${nth}` } });
   assert.equal((await get(gateway.adminPort, '/why/n2')).status, 404);
   const { picks } = await storyOf(gateway, 'n5');
-  assert.equal(picks[0]?.candidates.length, 50);
-  assert.equal(picks[0]?.left_out, 70);
+  assert.equal(picks[0]?.candidates.length, 20);
+  assert.equal(picks[0]?.left_out, 100);
   assert.ok(picks[0]?.drawn.every((id) => picks[0]?.candidates.some(({ endpoint }) => endpoint === id)));
   const list = await get(gateway.adminPort, '/why');
   assert.match(list.body, /^\{"kept":3,"latest":\[\{"id":"n5"/);
