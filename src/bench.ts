@@ -24,3 +24,6 @@ export { compareRuns, type CompareOptions } from './bench/compare/compare.ts';
 export { defaultSmallest, figureKinds, type Smallest } from './bench/compare/run-figures.ts';
 export { truthOf } from './bench/truth.ts';
 export type { PhaseOutcome, World } from './bench/world.ts';
+export { conductLive, type LiveOptions, type LiveResult } from './bench/live/conduct-live.ts';
+export type { Proposal } from './bench/live/proposals.ts';
+export { gatewayTarget, type LiveTarget } from './bench/live/target.ts';

@@ -7,6 +7,7 @@ import { checkCommand } from './check-command.ts';
 import { compareCommand } from './compare-command.ts';
 import type { WhyOptions } from './commands/why.ts';
 import { exit, UsageError } from './exit.ts';
+import { liveCommand } from './live-command.ts';
 import { loadCommand } from './load-command.ts';
 import { theoryCommands } from './theories-command.ts';
 import { version } from './version.ts';
@@ -103,6 +104,8 @@ function commands(done: (code: number) => void): Command {
   theoryCommands(program, done);
 
   checkCommand(program, done);
+
+  liveCommand(program, done);
 
   program
     .command('what-if')
