@@ -113,8 +113,8 @@ async function flooded(sheet: Sheet, pid: number, url: string): Promise<Measured
   const seen = (await requestsSeen()) - seenBefore - 1;
   const { name } = sheet.proxy;
   if (result.errors !== undefined) console.error(`${name}: ${result.errors}`);
-  // What was under way when the load ended was seen and not counted.
-  if (seen < result.requests || seen > result.requests + connections) {
+  // What was under way when a load ended, this one or the one before, was seen and not counted.
+  if (seen < result.requests || seen > result.requests + 2 * connections) {
     console.error(`${name}: wrk counted ${result.requests} answers, the backends ${seen} requests`);
   }
   return {
@@ -189,7 +189,7 @@ function titles(part: Part): readonly string[] {
 
 function cells(part: Part, mine: readonly Measured[], nginx: readonly Measured[] | undefined): readonly string[] {
   if (!parts.has(part)) return [];
-  if (mine.length === 0) return ['–', '–', '–', '–'];
+  if (mine.length === 0 || mine.some(({ perSecond }) => perSecond === 0)) return ['–', '–', '–', '–'];
   const cpu = mine.map(({ cpuUs }) => cpuUs);
   // Round by round: what the neighbours did to one they did to the other.
   const ratios = cpu.map((value, round) => value / (nginx?.[round]?.cpuUs ?? NaN));
