@@ -60,6 +60,7 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     )
     .optionsGroup('What is told:')
     .option('--replica-header <name>', 'response header that says who answered', 'x-plimsoll-replica')
+    .option('--replica-cookie <name>', 'cookie that says so instead, such as SERVERID')
     .option('-L, --latency', 'the detailed percentile spectrum')
     .option('-U, --u-latency', 'latency from the moment of sending as well')
     .option('--json', 'the result as JSON on standard output')

@@ -39,6 +39,7 @@ const loadFlags = z.object({
   latency: z.boolean().optional(),
   uLatency: z.boolean().optional(),
   replicaHeader: z.string(),
+  replicaCookie: z.string().optional(),
   seed: z.string().optional(),
   anyway: z.boolean().optional(),
   json: z.boolean().optional(),

@@ -26,6 +26,7 @@ export interface LoadFlags {
   /** Default 2s, of a scenario what its clients have. */
   readonly timeout?: string | undefined;
   readonly replicaHeader: string;
+  readonly replicaCookie?: string | undefined;
   readonly insecure?: boolean | undefined;
   /** Certificates of whoever has signed the server's, as PEM. */
   readonly ca?: string | undefined;
@@ -80,6 +81,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
     choice: targets.length === 1 ? 'pick-first' : 'round-robin',
     timeout: reader.time('--timeout', flags.timeout ?? '2s'),
     replicaHeader: flags.replicaHeader.toLowerCase(),
+    ...(flags.replicaCookie === undefined ? {} : { replicaCookie: flags.replicaCookie }),
     connectionsMax: connections,
     connectionsMin: connections,
     ...(http2 === undefined ? {} : { http2 }),

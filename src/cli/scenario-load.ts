@@ -51,6 +51,7 @@ export function scenarioLoad(address: string | undefined, flags: LoadFlags, scen
           ? clients.timeout
           : reader.time('--timeout', flags.timeout ?? '2s'),
       replicaHeader: flags.replicaHeader.toLowerCase(),
+      ...(flags.replicaCookie === undefined ? {} : { replicaCookie: flags.replicaCookie }),
       ...(flags.connections === undefined ? {} : { connectionsMax: reader.count('--connections', flags.connections) }),
       ...(http2 === undefined ? {} : { http2 }),
     };

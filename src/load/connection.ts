@@ -12,13 +12,13 @@ import type { Engine, NetError, Socket, SocketHandler, Target } from '../net.ts'
 import { type ResponseEvents, type ResponseHead, type ResponseReader, responseReader } from '../wire.ts';
 import { type Carrier, type CarrierOwner, noRequest, type Reading } from './carrier.ts';
 import type { KnownAnswers } from './known-answers.ts';
+import { cookieSet, type ReplicaMark } from './replica-mark.ts';
 import type { ReadyRequest } from './request-bytes.ts';
 import type { ReplicaNames } from './replica-names.ts';
 
 export interface ConnectionSetting {
   readonly names: ReplicaNames;
-  /** In lower case. */
-  readonly replicaHeader: string;
+  readonly mark: ReplicaMark;
   readonly known: KnownAnswers;
   readonly target: number;
   readonly user: number;
@@ -41,7 +41,7 @@ export class Connection implements Carrier, SocketHandler {
   #reader: ResponseReader | undefined;
   readonly #owner: CarrierOwner;
   readonly #names: ReplicaNames;
-  readonly #replicaHeader: string;
+  readonly #mark: ReplicaMark;
   readonly #known: KnownAnswers;
   #asked: ReadyRequest | undefined;
   #reading: Reading | undefined;
@@ -56,7 +56,7 @@ export class Connection implements Carrier, SocketHandler {
   constructor(owner: CarrierOwner, setting: ConnectionSetting) {
     this.#owner = owner;
     this.#names = setting.names;
-    this.#replicaHeader = setting.replicaHeader;
+    this.#mark = setting.mark;
     this.#known = setting.known;
     this.target = setting.target;
     this.user = setting.user;
@@ -120,7 +120,9 @@ export class Connection implements Carrier, SocketHandler {
     this.received += bytes.length;
     const first = !this.#begun;
     this.#begun = true;
-    const known = first && this.#reading === undefined ? this.#known.find(bytes, asked) : undefined;
+    // Where a cookie says who answers, equal bytes mean whoever this connection's last answer was from.
+    const isPlain = this.#reading === undefined && this.#mark.cookie === undefined;
+    const known = first && isPlain ? this.#known.find(bytes, asked) : undefined;
     if (known === undefined) this.#read(bytes, asked, first, now);
     else {
       this.status = known.status;
@@ -130,7 +132,7 @@ export class Connection implements Carrier, SocketHandler {
   }
 
   #read(bytes: Uint8Array, asked: ReadyRequest, first: boolean, now: Instant): void {
-    const reader = (this.#reader ??= responseReader(this.#events(), {}, [this.#replicaHeader]));
+    const reader = (this.#reader ??= responseReader(this.#events(), {}, [this.#mark.header]));
     if (first) reader.expect(asked.method);
     const consumed = reader.read(bytes);
     // What comes after the answer was not asked for either: the answer counts, the connection is done.
@@ -174,8 +176,10 @@ export class Connection implements Carrier, SocketHandler {
         this.#reusable = head.keepAlive;
         this.#bodyBytes = 0;
         this.#foretold = head.contentLength !== undefined;
-        const name = head.watched(0);
-        this.replica = name === undefined ? undefined : this.#names.indexOf(name);
+        const { cookie } = this.#mark;
+        const name = cookie === undefined ? head.watched(0) : cookieSet(head, cookie);
+        if (name !== undefined) this.replica = this.#names.indexOf(name);
+        else if (cookie === undefined) this.replica = undefined;
         this.#reading?.onHead(head);
       },
       onBody: (bytes, from, to) => {

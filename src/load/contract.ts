@@ -18,6 +18,8 @@ export interface LoadGroup {
   readonly timeout: Duration;
   /** Response header that says who answered. Default `x-plimsoll-replica`. */
   readonly replicaHeader?: string;
+  /** Cookie that says who answered, as a balancer sets it to find the same replica again. Read instead of the header. */
+  readonly replicaCookie?: string;
   /** Open demand only: most connections the group may hold, shared out evenly between several targets (default 10,000). A
    * request beyond it waits, and the wait counts. */
   readonly connectionsMax?: number;

@@ -24,6 +24,7 @@ import { Http2Pool } from './http2/pool.ts';
 import { InFlight } from './in-flight.ts';
 import { KnownAnswers } from './known-answers.ts';
 import { Pending } from './pending.ts';
+import { type ReplicaMark, replicaMark } from './replica-mark.ts';
 import type { ReplicaNames } from './replica-names.ts';
 import { type HttpVersion, type ReadyRequest, readyRequests } from './request-bytes.ts';
 import { Stretches } from './stretches.ts';
@@ -52,8 +53,6 @@ export interface DispatchSetting {
   readonly now: Instant;
 }
 
-const defaultReplicaHeader = 'x-plimsoll-replica';
-
 export class Dispatch implements CarrierOwner {
   readonly group: LoadGroup;
   readonly stretches: Stretches;
@@ -64,7 +63,7 @@ export class Dispatch implements CarrierOwner {
   readonly version: HttpVersion;
   readonly #engine: Engine;
   readonly #names: ReplicaNames;
-  readonly #replicaHeader: string;
+  readonly #mark: ReplicaMark;
   readonly #known = new KnownAnswers();
   /** By target, then by step. */
   readonly #requests: readonly (readonly ReadyRequest[])[];
@@ -95,7 +94,7 @@ export class Dispatch implements CarrierOwner {
     this.inFlight = new InFlight(now);
     this.#engine = engine;
     this.#names = names;
-    this.#replicaHeader = (group.replicaHeader ?? defaultReplicaHeader).toLowerCase();
+    this.#mark = replicaMark(group);
     this.version = group.http2 === undefined ? '1.1' : '2';
     this.#requests = group.targets.map((target) =>
       readyRequests(group.demand.flow, target, this.version).map((request) => ({
@@ -159,7 +158,7 @@ export class Dispatch implements CarrierOwner {
   }
 
   #opened(target: number, user: number): Carrier {
-    const setting = { names: this.#names, replicaHeader: this.#replicaHeader, target, user };
+    const setting = { names: this.#names, mark: this.#mark, target, user };
     const pool = this.#pools[target];
     if (pool !== undefined) return pool.place({ ...setting, owner: this });
     const at = this.group.targets[target];

@@ -199,6 +199,26 @@ test('a server that closes after each answer is asked on new connections, and no
   );
 });
 
+test('who answered is read from a cookie that a balancer sets once a connection', async () => {
+  const connections = new Map<net.Socket, number>();
+  const served = [0, 0];
+  await withNodeServer(
+    (request, response) => {
+      const known = connections.get(request.socket);
+      const replica = known ?? connections.size % 2;
+      served[replica] = (served[replica] ?? 0) + 1;
+      if (known === undefined) response.setHeader('set-cookie', ['a=1', `SERVERID=api-${replica + 1}; path=/`]);
+      connections.set(request.socket, replica);
+      response.end('hello');
+    },
+    async (port) => {
+      const { result } = await load(group(port, closed(2), { replicaCookie: 'SERVERID' }));
+      const finished = new Map(result.replicas.map((replica) => [replica.id, replica.finished]));
+      assert.deepEqual([finished.get('api-1'), finished.get('api-2')], served);
+    },
+  );
+});
+
 test('a large chunked answer is one answer', async () => {
   let served = 0;
   await withNodeServer(

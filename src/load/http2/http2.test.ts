@@ -320,6 +320,24 @@ test('users extract variables, keep cookies and send header fields in the form o
   );
 });
 
+test('who answered is read from a cookie as well', async () => {
+  let served = 0;
+  await withServer(
+    (stream) => {
+      served += 1;
+      stream.respond({ ':status': 200, 'set-cookie': ['a=1', 'SERVERID=api-7; path=/'] });
+      stream.end('hello');
+    },
+    async (port) => {
+      const { result } = await loadUntil({ ...group(port, closed(2)), replicaCookie: 'SERVERID' });
+      assert.deepEqual(
+        result.replicas.map(({ id, finished }) => [id, finished]),
+        [['api-7', served]],
+      );
+    },
+  );
+});
+
 test('a server that speaks HTTP/1.1 only is a bad response', async () => {
   const server = net.createServer((socket) => {
     socket.on('error', () => {});

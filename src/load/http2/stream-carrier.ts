@@ -7,6 +7,7 @@
 import { assert } from '../../base.ts';
 import type { Http2Answer, Http2Failure, Http2Fields, Http2Request } from '../../net.ts';
 import { type Carrier, type CarrierOwner, noRequest, type Reading } from '../carrier.ts';
+import { cookieSet, type ReplicaMark } from '../replica-mark.ts';
 import type { ReplicaNames } from '../replica-names.ts';
 import type { ReadyRequest } from '../request-bytes.ts';
 import type { Http2Connection } from './connection.ts';
@@ -14,8 +15,7 @@ import type { Http2Connection } from './connection.ts';
 export interface StreamSetting {
   readonly owner: CarrierOwner;
   readonly names: ReplicaNames;
-  /** In lower case. */
-  readonly replicaHeader: string;
+  readonly mark: ReplicaMark;
   readonly target: number;
   readonly user: number;
 }
@@ -76,7 +76,6 @@ export class StreamCarrier implements Carrier {
     assert(this.busy && request?.fields !== undefined, 'what is sent was taken before, for HTTP/2');
     assert(this.state === 'open', 'a request is sent when there is a stream for it');
     this.received = 0;
-    this.replica = undefined;
     this.#stream = this.#connection.send(request.fields, request.bytes, this.#answer());
   }
 
@@ -120,8 +119,10 @@ export class StreamCarrier implements Carrier {
         if (this.state === 'closed') return;
         this.status = status;
         this.received += bytes;
-        const name = fields.header(this.#setting.replicaHeader);
-        this.replica = name === undefined ? undefined : this.#setting.names.indexOf(name);
+        const { mark, names } = this.#setting;
+        const name = mark.cookie === undefined ? fields.header(mark.header) : cookieSet(fields, mark.cookie);
+        if (name !== undefined) this.replica = names.indexOf(name);
+        else if (mark.cookie === undefined) this.replica = undefined;
         reading?.onHead(fields);
       },
       onBody: (bytes) => {
