@@ -238,7 +238,7 @@ export class DataPlane {
     this.inFlight -= 1;
     this.answers[exchange.status] = (this.answers[exchange.status] ?? 0) + 1;
     if (way.flag !== '-') this.waysOut.set(way.name, (this.waysOut.get(way.name) ?? 0) + 1);
-    this.telling?.left(exchange, way, exchange.fleet, this.budget?.left(now), now);
+    this.telling?.left(exchange, way, exchange.fleet, this.budget, now);
   }
 
   /** The buffer, for this client. What was meant for another one is sent first. */

@@ -4,6 +4,7 @@
 // Hot where configured: begin, left.
 
 import type { Instant } from '../base.ts';
+import type { RetryBudget } from '../policy.ts';
 import type { RequestHead } from '../wire.ts';
 import type { AccessLog } from './access-log.ts';
 import { Identities, Identity } from './identity.ts';
@@ -61,11 +62,11 @@ export class Telling {
   }
 
   /** A request has left. */
-  left(exchange: Exchange, way: WayOut, fleet: LiveFleet, retriesLeft: number | undefined, now: Instant): void {
+  left(exchange: Exchange, way: WayOut, fleet: LiveFleet, budget: RetryBudget | undefined, now: Instant): void {
     this.log?.write(exchange, way, now);
     const { identity } = exchange;
     if (identity === undefined) return;
-    if (this.stories !== undefined) this.#keepStory(this.stories, exchange, identity, way, fleet, retriesLeft, now);
+    if (this.stories !== undefined) this.#keepStory(this.stories, exchange, identity, way, fleet, budget, now);
     if (this.#traces && identity.sampled) this.exporter?.add(this.#spanOf(exchange, identity, way, now));
   }
 
@@ -75,7 +76,7 @@ export class Telling {
     identity: Identity,
     way: WayOut,
     fleet: LiveFleet,
-    retriesLeft: number | undefined,
+    budget: RetryBudget | undefined,
     now: Instant,
   ): void {
     let { story } = exchange;
@@ -103,7 +104,7 @@ export class Telling {
       status: exchange.status,
       duration_ms: millis(now - exchange.startedAt),
       left_ms: millis(Math.max(0, exchange.doneBy - now)),
-      retries_left: retriesLeft ?? null,
+      retries_left: budget?.left(now) ?? null,
     });
   }
 
