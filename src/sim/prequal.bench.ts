@@ -81,6 +81,7 @@ function play(policy: 'weighted round robin' | 'prequal', load: number): Outcome
   const busySince = new Float64Array(servers);
   // A job's number holds its client; the rest stands beside it.
   const arrivedAt: number[] = [];
+  const begunAt: number[] = [];
   const serverOf: number[] = [];
   const clientOf: number[] = [];
   const latency = new Histogram();
@@ -96,6 +97,7 @@ function play(policy: 'weighted round robin' | 'prequal', load: number): Outcome
   const begin = (server: number, job: number, now: number): void => {
     settle(server, now);
     busy[server] = (busy[server] ?? 0) + 1;
+    begunAt[job] = now;
     kernel.schedule(now + Math.round(services.exponential(work) * (slowness[server] ?? 1)), kinds.departure, job);
   };
   const arrive = (now: number): void => {
@@ -117,7 +119,10 @@ function play(policy: 'weighted round robin' | 'prequal', load: number): Outcome
     const count = balancer.probes(into);
     for (let index = 0; index < count; index++) {
       const server = into[index] ?? 0;
-      balancer.probed(server, { inFlight: inside(server), latency: ns(recent[server] ?? 0) }, instantAt(now));
+      // What a request would take with as many inside as there are now: recent work, and the turns before its own.
+      const turns = 1 + Math.max(0, inside(server) + 1 - workers) / workers;
+      const reading = { inFlight: inside(server), latency: ns((recent[server] ?? 0) * turns) };
+      balancer.probed(server, reading, instantAt(now));
     }
   };
   const depart = (job: number, now: number): void => {
@@ -126,7 +131,7 @@ function play(policy: 'weighted round robin' | 'prequal', load: number): Outcome
     busy[server] = (busy[server] ?? 0) - 1;
     served[server] = (served[server] ?? 0) + 1;
     const took = now - (arrivedAt[job] ?? 0);
-    recent[server] = 0.9 * (recent[server] ?? 0) + 0.1 * took;
+    recent[server] = 0.9 * (recent[server] ?? 0) + 0.1 * (now - (begunAt[job] ?? 0));
     balancers[clientOf[job] ?? 0]?.finished(server, { ok: true, latency: ns(took) }, instantAt(now));
     if ((arrivedAt[job] ?? 0) >= warmUp) {
       latency.record(ns(took));
