@@ -11,6 +11,7 @@ export {
 } from './observe/parse/haproxy-stats.ts';
 export { nginxFormats, type NginxReader, nginxReader, recogniseNginx } from './observe/parse/nginx-access.ts';
 export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
+export { requestsMax } from './observe/requests-of-table.ts';
 export { type ForeignFile, type ForeignReading, readForeign } from './observe/read-files.ts';
 export { type ForeignFacts, recordOfRequests } from './observe/record-of-requests.ts';
 export {

@@ -1,8 +1,8 @@
 // What a person points at, understood: a record of our own, or whatever else an incident left behind as a dossier. Logs that
 // know the replica of every request are a record as well, and then there are both.
 
-import { type DossierReading, readDossierStreams, readForeign } from '../observe.ts';
-import { type Dossier, type ReadNotes, readRecord, recordOf, type RunRecord } from '../record.ts';
+import { type DossierReading, readDossierStreams, readForeign, requestsMax } from '../observe.ts';
+import { type Dossier, type ReadNotes, readRecord, recordOf, type RequestTable, type RunRecord } from '../record.ts';
 import { UsageError } from './exit.ts';
 import { type OpenedFile, openFiles } from './open-files.ts';
 import { version } from './version.ts';
@@ -18,8 +18,6 @@ export interface Evidence {
 
 /** A log up to this size is kept as text beside what was read of it. */
 const textMax = 24 * 1024 * 1024;
-/** Of so many requests at most a record is made second by second. */
-const requestsMax = 1_000_000;
 
 /** Throws `UsageError` for what cannot be read or understood: which file, what was found, what would be right. */
 export async function readEvidence(paths: readonly string[], further: readonly OpenedFile[] = []): Promise<Evidence> {
@@ -83,8 +81,7 @@ async function foreignEvidence(files: readonly OpenedFile[]): Promise<Evidence> 
   });
   const large = balancers.filter(({ path }) => !kept.has(path));
   const tables = reading.dossier.requests.filter(
-    ({ origin, skipped, count }) =>
-      skipped === 0 && count <= requestsMax && large.some(({ path }) => path === origin.file),
+    ({ origin, skipped }) => skipped === 0 && large.some(({ path }) => path === origin.file),
   );
   const timed = readForeign(texts, version, tables);
   return {
@@ -94,14 +91,27 @@ async function foreignEvidence(files: readonly OpenedFile[]): Promise<Evidence> 
       ...new Set(files.flatMap(({ remarks }) => remarks)),
       ...reading.dossier.sources.flatMap(sourceRemarks),
       ...reading.problems,
-      ...large.flatMap(({ path }) => (tables.some(({ origin }) => origin.file === path) ? [] : [tooLarge(path)])),
+      ...large.flatMap(
+        ({ path }) =>
+          aboutLarge(
+            path,
+            tables.find(({ origin }) => origin.file === path),
+          ) ?? [],
+      ),
     ],
     file: undefined,
   };
 }
 
-const tooLarge = (path: string): string =>
-  `${path}: too many requests for a look second by second; cut out the time of the incident to have that as well`;
+/** What a person must know of the record that was made of a large log, or was not. */
+function aboutLarge(path: string, table: RequestTable | undefined): string | undefined {
+  if (table === undefined) {
+    return `${path}: too many requests for a look second by second; cut out the time of the incident to have that as well`;
+  }
+  return table.count <= requestsMax
+    ? undefined
+    : `${path}: second by second only the worst ${requestsMax} requests in a row were looked at`;
+}
 
 /** The pieces as they pass, and at the end all of them, where they are not too many. */
 async function* keeping(file: OpenedFile, whole: (pieces: Buffer[]) => void): AsyncGenerator<Uint8Array> {

@@ -32,50 +32,68 @@ export function backlogs(
   spans: { readonly origin: number; readonly length: number; readonly count: number },
 ): Backlog[] {
   const found = Array.from({ length: spans.count }, () => ({ milliseconds: 0, finished: 0 }));
-  let level = 0;
-  let at = spans.origin;
-  for (const step of stepsOf(requests, replica)) {
+  let last = spans.origin;
+  walk(stepsOf(requests, replica), (at, by, level) => {
     if (level >= threshold) {
-      addTime(found, spans, at, step.at);
-      if (step.by < 0) {
-        const span = found[Math.floor((step.at - spans.origin) / spans.length)];
+      addTime(found, spans, last, at);
+      if (by < 0) {
+        const span = found[Math.floor((at - spans.origin) / spans.length)];
         if (span !== undefined) span.finished += 1;
       }
     }
-    level += step.by;
-    at = step.at;
-  }
+    last = at;
+  });
   return found;
 }
 
-interface Step {
-  readonly at: number;
-  readonly by: 1 | -1;
+/** Beginnings and ends of one replica's requests, each in order. */
+interface Steps {
+  readonly begins: Float64Array;
+  readonly ends: Float64Array;
 }
 
-/** Beginnings and ends in order; at the same millisecond the ends come first. */
-function stepsOf(requests: readonly SeenRequest[], replica: string): Step[] {
-  const steps: Step[] = [];
+function stepsOf(requests: readonly SeenRequest[], replica: string): Steps {
+  let count = 0;
+  for (const request of requests) if (request.replica === replica) count += 1;
+  const begins = new Float64Array(count);
+  const ends = new Float64Array(count);
+  let at = 0;
   for (const request of requests) {
     if (request.replica !== replica) continue;
-    steps.push({ at: request.handedMs, by: 1 }, { at: request.endMs, by: -1 });
+    begins[at] = request.handedMs;
+    ends[at] = request.endMs;
+    at += 1;
   }
-  return steps.sort((one, other) => one.at - other.at || one.by - other.by);
+  return { begins: begins.sort(), ends: ends.sort() };
+}
+
+/** Tells of every step in order, with the level before it; at the same millisecond the ends come first. */
+function walk({ begins, ends }: Steps, visit: (at: number, by: 1 | -1, level: number) => void): void {
+  let [begun, ended] = [0, 0];
+  while (ended < ends.length || begun < begins.length) {
+    const begin = begins[begun] ?? Number.POSITIVE_INFINITY;
+    const end = ends[ended] ?? Number.POSITIVE_INFINITY;
+    if (end <= begin) {
+      visit(end, -1, begun - ended);
+      ended += 1;
+    } else {
+      visit(begin, 1, begun - ended);
+      begun += 1;
+    }
+  }
 }
 
 /** The highest level that is reached or exceeded for at least this share of the time. */
-function levelExceeded(steps: readonly Step[], share: number): number {
+function levelExceeded(steps: Steps, share: number): number {
   const times: number[] = [];
-  let level = 0;
-  let at = steps[0]?.at ?? 0;
+  let last = Math.min(steps.begins[0] ?? 0, steps.ends[0] ?? 0);
   let whole = 0;
-  for (const step of steps) {
+  walk(steps, (at, _by, level) => {
     const index = Math.max(0, level);
-    times[index] = (times[index] ?? 0) + step.at - at;
-    whole += step.at - at;
-    level += step.by;
-    at = step.at;
-  }
+    times[index] = (times[index] ?? 0) + at - last;
+    whole += at - last;
+    last = at;
+  });
   let above = 0;
   for (let index = times.length - 1; index >= 0; index--) {
     above += times[index] ?? 0;

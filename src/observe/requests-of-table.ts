@@ -8,10 +8,15 @@ import { haproxyError } from './parse/haproxy-log.ts';
 import { nginxError } from './parse/nginx-access.ts';
 import type { SeenRequest } from './seen.ts';
 
-/** Every request that has a time and a length. The table is whole: of a sample nothing could be counted. */
-export function* requestsOfTable(table: RequestTable): Generator<SeenRequest> {
+/** Of a longer log the record is made of its worst stretch of so many requests: each is an object by then, and memory has an end. */
+export const requestsMax = 300_000;
+
+/** Every request that has a time and a length, at most `most` one after another. The table is whole: of a sample nothing could be
+ * counted. */
+export function* requestsOfTable(table: RequestTable, most: number = requestsMax): Generator<SeenRequest> {
   assert(table.skipped === 0, 'a record is made of all requests');
-  for (let row = 0; row < table.count; row++) {
+  const from = worstStretch(table, most);
+  for (let row = from; row < Math.min(table.count, from + most); row++) {
     const startMs = table.startMs[row] ?? Number.NaN;
     const seconds = table.seconds[row] ?? Number.NaN;
     if (Number.isNaN(startMs) || Number.isNaN(seconds)) continue;
@@ -30,6 +35,23 @@ export function* requestsOfTable(table: RequestTable): Generator<SeenRequest> {
       stepMs: table.stepMs,
     };
   }
+}
+
+/** Where so many rows begin that took longest altogether; a failure counts as a second more. */
+function worstStretch(table: RequestTable, length: number): number {
+  const cost = (row: number): number => {
+    const seconds = table.seconds[row] ?? Number.NaN;
+    return (Number.isNaN(seconds) ? 0 : seconds) + ((table.status[row] ?? 0) >= 500 ? 1 : 0);
+  };
+  let sum = 0;
+  let [worst, best] = [0, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < table.count; row++) {
+    sum += cost(row) - (row >= length ? cost(row - length) : 0);
+    if (row < length - 1 || sum <= best) continue;
+    best = sum;
+    worst = row - length + 1;
+  }
+  return worst;
 }
 
 function handedAt(table: RequestTable, row: number, startMs: number, endMs: number): number {

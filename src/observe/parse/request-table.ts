@@ -1,6 +1,6 @@
 // Millions of requests as columns. A row costs 72 bytes whatever its texts are: those are interned.
 //
-// The bound is in sight: at two million rows one of every two is given up, and from there on only one of two (four, eight, …) is
+// The bound is in sight: at a million rows one of every two is given up, and from there on only one of two (four, eight, …) is
 // taken. So what remains is always an even sample of the whole log, in its order, and `skipped` says how many are not in it.
 // Which one of a stretch it is, is drawn: every second request of a strict rotation over four would know two replicas only. A reader asks `wants()` before it takes a line apart, and so saves the work for a row nobody keeps.
 
@@ -8,7 +8,7 @@ import { assert } from '../../base.ts';
 import type { Origin, RequestTable } from '../../record.ts';
 import { Texts } from './texts.ts';
 
-export const rowsMax = 2_000_000;
+export const rowsMax = 1 << 20;
 
 /** One request as a reader found it. Readers keep one and fill it for every line. */
 export interface RequestRow {
@@ -243,20 +243,20 @@ export class RequestTableBuilder {
       origin,
       count,
       skipped: this.#seen - count,
-      startMs: this.#startMs.slice(0, count),
-      seconds: this.#seconds.slice(0, count),
-      upstreamSeconds: this.#upstreamSeconds.slice(0, count),
-      queueSeconds: this.#queueSeconds.slice(0, count),
-      connectSeconds: this.#connectSeconds.slice(0, count),
-      status: this.#status.slice(0, count),
-      upstreamStatus: this.#upstreamStatus.slice(0, count),
-      attempts: this.#attempts.slice(0, count),
-      replica: this.#replica.slice(0, count),
-      client: this.#client.slice(0, count),
-      route: this.#route.slice(0, count),
-      flag: this.#flag.slice(0, count),
-      service: this.#service.slice(0, count),
-      worker: this.#worker.slice(0, count),
+      startMs: cut(this.#startMs, count),
+      seconds: cut(this.#seconds, count),
+      upstreamSeconds: cut(this.#upstreamSeconds, count),
+      queueSeconds: cut(this.#queueSeconds, count),
+      connectSeconds: cut(this.#connectSeconds, count),
+      status: cut(this.#status, count),
+      upstreamStatus: cut(this.#upstreamStatus, count),
+      attempts: cut(this.#attempts, count),
+      replica: cut(this.#replica, count),
+      client: cut(this.#client, count),
+      route: cut(this.#route, count),
+      flag: cut(this.#flag, count),
+      service: cut(this.#service, count),
+      worker: cut(this.#worker, count),
       replicas: this.#names.all.length > 0 ? this.#names.all : this.replicas.all,
       clients: this.clients.all,
       routes: this.routes.all,
@@ -325,6 +325,14 @@ export class RequestTableBuilder {
       this.#worker,
     ];
   }
+}
+
+/** Without a copy where little is left over. */
+function cut(column: Float64Array, count: number): Float64Array;
+function cut(column: Int16Array, count: number): Int16Array;
+function cut(column: Int32Array, count: number): Int32Array;
+function cut(column: Float64Array | Int16Array | Int32Array, count: number): Float64Array | Int16Array | Int32Array {
+  return count * 2 > column.length ? column.subarray(0, count) : column.slice(0, count);
 }
 
 function grown<Column extends Float64Array | Int16Array | Int32Array>(larger: Column, full: Column): Column {
