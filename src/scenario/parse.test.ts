@@ -211,6 +211,12 @@ demand:
   );
 });
 
+test('a path with a space in it would be two words of a request line', () => {
+  check(plain.replace('users: 8', "users: 8, flow: [{ get: '/a b' }]"), [
+    "my.yaml:6:39: demand.0.closed.flow.0.get: expected a path that begins with / and has no space (write %20), found '/a b'",
+  ]);
+});
+
 test('anchors, aliases and merge keys work, also from a key of one’s own', () => {
   const { topology } = scenarioOf(`plimsoll: 1
 x-base: &base { replicas: 2, workers: 8 }

@@ -26,9 +26,10 @@ const bodyBytesMax = 1024 * 1024;
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const stepError = "a step such as 'GET /' or {post: /order, body: text}";
+const targetError = 'a path that begins with / and has no space (write %20)';
 const target = z
-  .string({ error: 'a path that begins with /' })
-  .regex(/^\//, { error: 'a path that begins with /' })
+  .string({ error: targetError })
+  .regex(/^\/\S*$/, { error: targetError })
   .optional();
 
 const someText = (error: string): z.ZodString => z.string({ error }).min(1, { error });
