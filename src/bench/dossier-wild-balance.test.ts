@@ -64,6 +64,23 @@ describe('connection pinning', () => {
     );
   });
 
+  it('is not a fleet beside which another host has a processor', () => {
+    expectOther(
+      ['connection-pinning', 'pick-first'],
+      `=== hosts.csv
+       host,requests,connections,mean_ms
+       a,1010,10,20
+       b,990,10,21
+       c,1004,10,20
+       === batch.csv
+       host,cpu_percent
+       batch-1,99
+       a,20
+       b,21
+       c,19`,
+    );
+  });
+
   it('is not a pod that is slower on its own', () => {
     expectOther(
       ['connection-pinning', 'pick-first'],

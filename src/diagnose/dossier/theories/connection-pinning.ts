@@ -211,7 +211,8 @@ function connectionsUneven(found: Spread | undefined): boolean {
 /** Of three replicas the busiest cannot have twice its share before the third has nothing: then it is the idle one that tells. */
 function starved(fleet: Fleet): boolean {
   const fit = fleet.members.filter(({ healthy }) => healthy !== false);
-  const loads = fit.map(({ requests, bytes }) => requests ?? bytes ?? 0);
+  // Of whom nothing was counted nothing is known: a host beside the fleet may stand in the same table.
+  const loads = fit.flatMap(({ requests, bytes }) => requests ?? bytes ?? []);
   const mean = loads.reduce((sum, load) => sum + load, 0) / Math.max(1, loads.length);
   return loads.length >= 3 && loads.some((load) => load < mean / 5);
 }
