@@ -146,7 +146,7 @@ function tell(given: LoadCommandFlags, where: string, planned: PlannedLoad, { re
       ...(isLast ? [] : ['']),
     ];
   });
-  lines.push(...heldLines(result), ...objectiveLines(objectives, paint));
+  lines.push(...unnamedLines(planned, result), ...heldLines(result), ...objectiveLines(objectives, paint));
   if (isClosed) {
     lines.push(
       'closed loop: when the service stalls nobody asks, so these latencies are lower bounds; --rate asks regardless',
@@ -168,6 +168,15 @@ function keep(flag: string, name: string, text: string): void {
   } catch (error) {
     process.stderr.write(`${flag} ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
   }
+}
+
+/** Where no answer says who gave it, everything is put down to the address. */
+function unnamedLines({ plan }: PlannedLoad, { replicas }: LoadResult): readonly string[] {
+  const addresses = new Set(plan.groups.flatMap(({ targets }) => targets.map(({ id }) => id)));
+  const answered = replicas.filter(({ finished }) => finished > 0);
+  if (answered.length === 0 || answered.some(({ id }) => !addresses.has(id))) return [];
+  const header = plan.groups[0]?.replicaHeader ?? '';
+  return [`no answer names its replica in ${header}: --replica-header or --replica-cookie says where to look`];
 }
 
 function heldLines(result: LoadResult): readonly string[] {
