@@ -9,7 +9,7 @@ export function judgeFiles(files: readonly Signal[]): Diagnosis {
   const { dossier } = readDossier(files);
   const logs = files.filter(({ name }) => {
     const format = dossier.sources.find(({ file }) => file === name)?.format ?? '';
-    return /^(?:HAProxy log|HAProxy statistics|nginx access log|nginx configuration)/.test(format);
+    return /^(?:HAProxy log|HAProxy statistics|Envoy access log|nginx access log|nginx configuration)/.test(format);
   });
   const timed = readForeign(logs, 'bench');
   const record = timed.kind === 'record' ? diagnose(recordOf(timed.lines)) : undefined;
