@@ -7,7 +7,7 @@
 
 import { counted } from '../course.ts';
 import { type Evidence, replicaOf } from '../evidence.ts';
-import { shareSpread } from '../measures.ts';
+import { mostUtilisation, shareSpread } from '../measures.ts';
 import { tickOf } from '../phase-evidence.ts';
 import { sum } from '../quantity.ts';
 import type { Claim, Finding, Theory } from '../theory.ts';
@@ -24,7 +24,7 @@ export const connectionPinning: Theory = {
     'spread evenly, replicas without one are idle, and those that were started later stay idle until somebody connects anew.',
   lookAlikes: ['skewed-balancer', 'pick-first', 'slow-replica'],
   predict: (evidence) =>
-    pinnedGroups(evidence).length === 0 ? [cannotTell] : [uneven, always(evidence), fullestIsFull],
+    pinnedGroups(evidence).length === 0 ? [cannotTell] : [uneven, always(evidence), fullestIsBusy, fullestIsFull],
   foresee: () => [],
   refutedBy: 'Requests that are spread evenly, or shares that move about.',
   provedBy:
@@ -79,6 +79,15 @@ function always(evidence: Evidence): Claim {
     bearing: 'necessary',
   };
 }
+
+const fullestIsBusy: Claim = {
+  key: 'most utilisation',
+  says: 'The fullest replica has hardly any room left: its workers are busy four fifths of the time or more.',
+  predicted: { low: 0.8, unit: 'share' },
+  measure: mostUtilisation,
+  refutes: 'Room everywhere: then an uneven spread hurts nobody.',
+  bearing: 'necessary',
+};
 
 /** Time inside, the longest ÷ the shortest; a replica that gets nothing at all is the extreme of it. */
 const fullestIsFull: Claim = {
