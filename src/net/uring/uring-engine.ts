@@ -38,7 +38,7 @@ import type { Alarm, Engine, Listener, ListenAt, Socket, SocketHandler, Target }
 import { nodeEngine } from '../node-engine.ts';
 import type { ServerTls } from '../server-tls.ts';
 import { Doorbell } from './doorbell.ts';
-import { type Home, noBuffers } from './home.ts';
+import { canceled, type Home, noBuffers } from './home.ts';
 import { keptBytes } from './kept-bytes.ts';
 import { type Foreign, reachLibc } from './libc.ts';
 import { ReceiveBuffers } from './receive-buffers.ts';
@@ -102,6 +102,8 @@ const roundsMax = 256;
 const shortRounds = 16;
 /** So much before a fine alarm we want to be awake: being woken took 40 to 80 µs on a virtual machine. */
 const awakeBefore = 60e3;
+/** A loop that has called is not left to wait in the ring for so long: each of its calls would cost two ways. */
+const homeLength = 5e6;
 /** Waiting for less is not worth the call. */
 const patienceMin = 20e3;
 /** Turns until Node's loop watches the doorbell; then its descriptor can be found by that. */
@@ -145,6 +147,10 @@ class UringEngine implements Engine, Home {
   #loopFd = -1;
   #turnsUntilSearch = turnsBeforeWaiting;
   #loopWatched = false;
+  /** Node's loop was lately busy with sockets of its own, those under TLS: until then we meet what comes there. */
+  #homeUntil = 0;
+  /** Answers to nothing but that we do not watch any more. */
+  #unwatched = 0;
   /** Node's loop has something to do. */
   #loopCalls = false;
   #awake = true;
@@ -317,6 +323,7 @@ class UringEngine implements Engine, Home {
         busy = this.#round(end - this.#now);
         if (this.#loopCalls || (round >= shortRounds && this.#now >= end)) break;
       }
+      if (!busy && this.#loopWatched) busy = this.#unwatchLoop();
     } finally {
       this.#inTurn = false;
       // First let it ring, then look: what comes in between must not be missed.
@@ -355,12 +362,22 @@ class UringEngine implements Engine, Home {
     this.#ring.enterAndWait(Math.ceil(patience));
   }
 
+  /** Node's loop is watched from the ring only while we are in the ring. Whoever wakes the loop otherwise (another thread's message,
+   * by an event counter) would at the same time give the ring something to do, for which the kernel may not signal a second counter
+   * from there and puts that off: once, and never again. The ring then has work, nobody rings for it, and as long as it has work
+   * nobody rings for more: everything stands still for good. Seen after two minutes of load, and within a second where another
+   * thread sends messages. */
+  #unwatchLoop(): boolean {
+    this.requests.unwatchLoop();
+    return this.#round(0);
+  }
+
   #canWait(): boolean {
     if (!this.#waitsInRing) return false;
     if (this.#loopFd < 0 && this.#turnsUntilSearch >= 0 && this.#turnsUntilSearch-- === 0) {
       this.#loopFd = this.#doorbell.watchedBy() ?? -1;
     }
-    return this.#loopFd >= 0;
+    return this.#loopFd >= 0 && this.#now >= this.#homeUntil;
   }
 
   /** What has had no answer although the kernel was called went well. Not yet, while answers may be waiting for a place. */
@@ -421,7 +438,9 @@ class UringEngine implements Engine, Home {
       // Also when a handler threw: its completion was read.
       ring.done(read);
     }
-    return count;
+    const unwatched = this.#unwatched;
+    this.#unwatched = 0;
+    return count - unwatched;
   }
 
   #hearOfSend(at: number): void {
@@ -447,7 +466,12 @@ class UringEngine implements Engine, Home {
     }
     if (subject === about.loop) {
       this.#loopWatched = false;
+      if (result === canceled) {
+        this.#unwatched = 1;
+        return;
+      }
       this.#loopCalls = true;
+      this.#homeUntil = this.#now + homeLength;
       return;
     }
     const slot = this.#slots[slotOf(user)];
