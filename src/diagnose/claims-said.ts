@@ -1878,6 +1878,11 @@ export const claimsSaid: {
         refutes: 'Shares that move about: then nothing is pinned.',
       },
       {
+        says: 'The fullest replica has hardly any room left: its workers are busy four fifths of the time or more.',
+        bearing: 'necessary',
+        refutes: 'Room everywhere: then an uneven spread hurts nobody.',
+      },
+      {
         says: 'Somebody pays: requests take a fifth longer at the fullest replica than at the emptiest, or one gets nothing at all.',
         bearing: 'sufficient',
         refutes: 'Requests that take about as long everywhere.',
