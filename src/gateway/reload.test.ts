@@ -112,9 +112,20 @@ test('a listener that is gone takes nobody new, and whoever is inside finishes',
   assert.equal((await get(gateway.gateway.port, '/', { host: '::1', agent: false })).status, 200);
 });
 
-test('limits hold from the next request on, on connections that are open already', async () => {
-  await using api = await httpEndpoint('api-1');
+test('limits hold from the next request on, on connections that are open already and were busy', async () => {
+  const arrived = gate();
+  const finish = gate();
+  await using api = await httpEndpoint('api-1', async (request, response) => {
+    if (request.url === '/slow') {
+      arrived.open();
+      await finish.opened;
+    }
+    response.end('api-1\n');
+  });
   await using gateway = await stand([api]);
+  using busy = await Talk.with(gateway.port);
+  busy.say('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await arrived.opened;
   using talk = await Talk.with(gateway.port);
   const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(3000)}\r\n\r\n`;
   talk.say(large);
@@ -123,6 +134,11 @@ test('limits hold from the next request on, on connections that are open already
   talk.heard = '';
   talk.say(large);
   assert.match(await talk.toTheEnd(), /^HTTP\/1\.1 431/);
+  finish.open();
+  await busy.until(/api-1\n$/);
+  busy.heard = '';
+  busy.say(large);
+  assert.match(await busy.toTheEnd(), /^HTTP\/1\.1 431/);
 });
 
 test('a certificate that is renewed on disk is shown to the next client; a broken one is not, and the old one stays', async () => {
@@ -145,6 +161,17 @@ test('a certificate that is renewed on disk is shown to the next client; a broke
   before.destroy();
 });
 
+test('other certificates for a listener are shown to the next client', async () => {
+  await using files = await certificateFolder({ shop, renewed });
+  await using api = await httpEndpoint('api-1');
+  const secure = (name: string): object => ({ listen: { ...address, tls: { certificates: [files.entry(name)] } } });
+  await using gateway = await stand([api], secure('shop'));
+  const { port } = gateway;
+  assert.equal(await shown(port), 'shop');
+  assert.deepEqual(await reload(gateway, [api], secure('renewed')), []);
+  assert.deepEqual([await shown(port), gateway.gateway.port], ['renewed', port]);
+});
+
 test('TLS may come and go at one address', async () => {
   await using files = await certificateFolder({ shop });
   await using api = await httpEndpoint('api-1');
@@ -157,6 +184,25 @@ test('TLS may come and go at one address', async () => {
   assert.equal(await shown(gateway.port), 'shop');
   assert.deepEqual(await reload(gateway, [api], { listen: { ...fixed, http2: true } }), []);
   assert.equal((await get(gateway.port)).status, 200);
+  // When something else cannot be had, the address is as it was.
+  const problems = await reload(gateway, [api], { listen: [secure, { host: '127.0.0.1', port: api.port }] });
+  assert.match(problems.join(), /EADDRINUSE/);
+  assert.equal((await get(gateway.port, '/', { agent: false })).status, 200);
+});
+
+test('what a listener asks of a connection changes with the next one', async () => {
+  await using api = await httpEndpoint('api-1');
+  await using gateway = await stand([api]);
+  const { port } = gateway;
+  const spoken = async (bytes: string): Promise<string> => {
+    using talk = await Talk.with(port);
+    talk.say(`${bytes}GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    return (await talk.toTheEnd()).slice(9, 12);
+  };
+  assert.deepEqual([await spoken(''), await spoken('PROXY UNKNOWN\r\n')], ['200', '400']);
+  const proxied = { ...address, proxy_protocol: { trusted: ['127.0.0.0/8'] } };
+  assert.deepEqual(await reload(gateway, [api], { listen: proxied }), []);
+  assert.deepEqual([await spoken(''), await spoken('PROXY UNKNOWN\r\n')], ['', '200']);
 });
 
 function handshake(port: number): tls.TLSSocket {
