@@ -109,6 +109,17 @@ const cases: readonly Case[] = [
     says: /2 checks missed within 6\.00 s/,
   },
   {
+    rule: 'last-peer',
+    bad: `nginx | upstream a | upstream.endpoints = 2 | n
+          nginx | upstream a | upstream.down-servers = 1 | n
+          nginx | upstream a | upstream.max-fails = (1) | n
+          nginx | upstream a | upstream.fail-timeout = (10) | n`,
+    good: `nginx | upstream a | upstream.endpoints = 3 | n
+           nginx | upstream a | upstream.down-servers = 1 | n
+           nginx | upstream a | upstream.max-fails = (1) | n`,
+    says: /2 − 1 down = 1 live server, and 1 failure takes it out for 10 s/,
+  },
+  {
     rule: 'keep-alive-order',
     bad: 'envoy | cluster a | upstream.idle-timeout = 3600 | e\nnode | server | downstream.keepalive-timeout = 5 | n',
     good: 'envoy | cluster a | upstream.idle-timeout = 4 | e\nnode | server | downstream.keepalive-timeout = 5 | n',

@@ -24,6 +24,7 @@ export const ruleNames = [
   'default-timeout',
   'eviction-headroom',
   'nobody-left',
+  'last-peer',
   'keep-alive-order',
   'connection-pinning',
   'probe-shares-workers',

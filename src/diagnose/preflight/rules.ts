@@ -6,6 +6,7 @@ import { drainOrder, keepAliveOrder, pinning, zoneBalance } from './rules/by-the
 import { defaultTimeout } from './rules/default-timeout.ts';
 import { descriptorCeiling } from './rules/descriptor-ceiling.ts';
 import { evictionHeadroom, nobodyLeft } from './rules/eviction.ts';
+import { lastPeer } from './rules/last-peer.ts';
 import { noTimeout } from './rules/no-timeout.ts';
 import { pickFirst } from './rules/pick-first.ts';
 import { portCeiling } from './rules/port-ceiling.ts';
@@ -25,6 +26,7 @@ export const preflightRules: readonly Rule[] = [
   defaultTimeout,
   evictionHeadroom,
   nobodyLeft,
+  lastPeer,
   keepAliveOrder,
   pinning,
   probeSharesWorkers,
