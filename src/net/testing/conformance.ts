@@ -588,6 +588,34 @@ function streaming(check: Check): void {
  * ends and how. Whatever happens, each side sees a beginning of what the other sent, all of it when the other ended in order,
  * and exactly one close with nothing after it. */
 function crowding(check: Check): void {
+  check('goes on while another thread sends messages all the time', async (engine) => {
+    const chatter = `
+      const { parentPort } = require('node:worker_threads');
+      setInterval(() => { for (let count = 0; count < 3; count++) parentPort.postMessage(count); }, 1);`;
+    const talker = new Worker(chatter, { eval: true });
+    talker.on('message', () => {});
+    // A peer that takes its time, so that both the engine and Node's loop go to sleep in between.
+    const peer = await foreign((socket) => socket.on('data', (bytes) => setTimeout(() => socket.write(bytes), 1)));
+    let answers = 0;
+    const sockets = Array.from({ length: 4 }, () =>
+      engine.connect(
+        { host, port: peer.port },
+        {
+          onOpen: (socket) => void socket.write(text('hi')),
+          onData: (socket) => {
+            answers++;
+            socket.write(text('hi'));
+          },
+          onClose: () => {},
+        },
+      ),
+    );
+    await until(() => answers > 400);
+    for (const socket of sockets) socket.destroy();
+    await talker.terminate();
+    await peer.close();
+  });
+
   for (const seed of [1, 2, 3]) {
     check(`a crowd at random loses no byte and closes each socket once (seed ${seed})`, async (engine) => {
       const lives: Life[] = [];

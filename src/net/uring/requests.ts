@@ -92,6 +92,11 @@ export class Requests {
     this.#ring.submit(operation.poll, 0, 0, fd, 0, 0, 0, 1, loopUser, 0);
   }
 
+  /** Not any more. The one that watched is answered as canceled. */
+  unwatchLoop(): void {
+    this.#ring.submit(operation.cancel, silentSuccess, 0, -1, 0, loopUser, 0, 0, nobody, 0);
+  }
+
   stopReceiving(slot: number): void {
     this.#ring.submit(operation.cancel, 0, 0, -1, 0, userFor(slot, about.receive), 0, 0, nobody, 0);
   }
