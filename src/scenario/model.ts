@@ -69,6 +69,9 @@ export interface Queue {
   readonly limit: number;
   /** What becomes of waiting requests whose client has left. Most real servers serve them. */
   readonly abandoned: 'served' | 'dropped';
+  /** Who is next: the oldest (by default), the newest, or the oldest that has not waited too long: while the queue has not been empty for
+   * 100 ms, whoever has waited more than 5 ms is refused. Imagined time only, but for the default. */
+  readonly order?: 'fifo' | 'lifo' | 'codel' | undefined;
 }
 
 /** A datastore or another thing that services call: one process, its own worker pool. */

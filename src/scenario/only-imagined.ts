@@ -15,5 +15,8 @@ export function onlyImagined({ topology, demand }: Scenario): readonly string[] 
     ...(replicas > replicasMax ? [`${replicas.toLocaleString('en')} replicas`] : []),
     ...(users > usersMax ? [`${users.toLocaleString('en')} users`] : []),
     ...(gateways > 1 ? [`${gateways} load balancers`] : []),
+    ...topology.services.flatMap(({ name, queue: { order = 'fifo' } }) =>
+      order === 'fifo' ? [] : [`a queue of ${name} that is ${order}`],
+    ),
   ];
 }

@@ -125,6 +125,11 @@ const queue = mapping({
   abandoned: oneOf(['served', 'dropped'])
     .prefault('served')
     .describe('What becomes of a waiting request whose client has left: most real servers serve it all the same.'),
+  order: oneOf(['fifo', 'lifo', 'codel'])
+    .optional()
+    .describe(
+      'Who is next: the oldest (fifo, the default), the newest (lifo), or the oldest, where who has waited 5 ms is refused once the queue has stood for 100 ms (codel). Imagined time only, but for fifo.',
+    ),
 });
 
 const call = mapping({

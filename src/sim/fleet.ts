@@ -24,7 +24,7 @@ export interface Site {
 /** What a dependency has instead of a service's settings. */
 const plainSite = {
   cpuTime: ns(0),
-  queue: { limit: Infinity, abandoned: 'served' },
+  queue: { limit: Infinity, abandoned: 'served', order: 'fifo' },
   cpuQuota: undefined,
   healthSharesPool: false,
 } as const;
@@ -136,6 +136,7 @@ export class Fleet {
     return {
       queueLimit: queue.limit,
       abandoned: queue.abandoned,
+      order: queue.order ?? 'fifo',
       healthSharesPool,
       draw: sampler(serviceTime, this.#streams.dice),
       streams: this.#streams,

@@ -26,6 +26,7 @@ import { type Jobs, outcomes, purposes, states } from './jobs.ts';
 export interface StationKind {
   readonly queueLimit: number;
   readonly abandoned: 'served' | 'dropped';
+  readonly order: 'fifo' | 'lifo' | 'codel';
   readonly healthSharesPool: boolean;
   /** Draws a service time, from the stream that `streams` stands at. */
   readonly draw: () => number;
@@ -64,6 +65,9 @@ export interface StationDuties {
   makeCall(job: number, station: Station): void;
 }
 
+const codelTarget = 5e6;
+const codelInterval = 100e6;
+
 /** Answers a share of the requests with an error after so long. */
 interface Failing {
   readonly share: number;
@@ -92,6 +96,8 @@ export class Station {
   /** Undefined where requests need no processor time. */
   readonly #cpu: CpuQuota | undefined;
   #coldFrom: number;
+  /** Since when somebody has been waiting without a break. */
+  #queuedSince = 0;
   /** Made when it first stands still: most stations of a large fleet never do. */
   #unread: JobList | undefined;
   #overdue: JobList | undefined;
@@ -200,6 +206,7 @@ export class Station {
       this.#enter(now);
       this.#add(cell.waiting, 1);
       jobs.state[job] = states.waiting;
+      if (this.#cell(cell.queue) < 0) this.#queuedSince = now;
       this.#queueUp(job);
     } else this.#duties.ended(job, outcomes.full);
   }
@@ -335,7 +342,8 @@ export class Station {
       next[job] = next[last] ?? -1;
       next[last] = job;
     }
-    this.#set(cell.queue, job);
+    // The newest goes first where it is made the first and not the last.
+    if (last < 0 || this.#kind.order !== 'lifo') this.#set(cell.queue, job);
   }
 
   /** Takes out who has waited longest; −1 when nobody waits. */
@@ -349,6 +357,13 @@ export class Station {
     return first;
   }
 
+  /** Controlled delay (Nichols and Jacobson, ACM Queue 2012, as requests wait in Maurer, "Fail at Scale", 2015): a queue that was
+   * empty lately takes in a burst; one that stands holds nobody for long. */
+  #waitedTooLong(job: number, now: number): boolean {
+    const stands = now - this.#queuedSince >= codelInterval;
+    return now - (this.#duties.jobs.arrivedAt[job] ?? now) > (stands ? codelTarget : codelInterval);
+  }
+
   #takeNext(now: number): void {
     const { jobs } = this.#duties;
     while (this.busy < this.workers) {
@@ -359,7 +374,10 @@ export class Station {
         continue;
       }
       this.#add(cell.waiting, -1);
-      this.#begin(job, now);
+      if (this.#kind.order === 'codel' && this.#waitedTooLong(job, now)) {
+        this.#leave(job, now);
+        this.#duties.ended(job, outcomes.full);
+      } else this.#begin(job, now);
     }
   }
 
