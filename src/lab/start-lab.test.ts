@@ -364,7 +364,7 @@ test('the queue has an end, and who leaves it makes room', async (context) => {
 test('a call that takes too long holds the worker for each try, and fails the request', async (context) => {
   const caller: Service = {
     ...service,
-    calls: [{ to: 'store', timeout: ms(50), retries: 1, choice: 'pick-first' }],
+    calls: [{ to: 'store', timeout: ms(300), retries: 1, choice: 'pick-first' }],
   };
   const slowStore = { name: 'store', workers: 8, serviceTime: { kind: 'constant', value: ms(20) } as const };
   const { lab } = await start(context, { topology: { services: [caller], dependencies: [slowStore] } });
@@ -375,10 +375,10 @@ test('a call that takes too long holds the worker for each try, and fails the re
   );
   assert.equal((await visit(api)).code, 200);
   assert.equal(await metric(lab, 'store-1', 'plimsoll_replica_served_total{code="200"}'), 1);
-  await lab.setSlowness('store-1', 10);
+  await lab.setSlowness('store-1', 50);
   const late = await visit(api);
   assert.equal(late.code, 504);
-  assert.ok(late.ms > 100, `two tries of 50 ms: ${late.ms} ms`);
+  assert.ok(late.ms > 600, `two tries of 300 ms: ${late.ms} ms`);
   assert.equal(await metric(lab, 'store-1', 'plimsoll_replica_started_total'), 3);
   await lab.inject({ kind: 'kill', replica: 'store-1' });
   assert.equal((await visit(api)).code, 502);
