@@ -48,7 +48,7 @@ test('the reference states the limits that there are, with their defaults', () =
   const known = /keys here are (.*)/.exec(unknown.problems[0]?.message ?? '')?.[1]?.split(', ') ?? [];
   assert.deepEqual([...stated.keys()].toSorted(), known.toSorted());
   const { limits } = parsed('{"listen":{"host":"x","port":1},"endpoints":[]}');
-  const values = new Map(Object.entries(limits).map(([name, value]) => [name.toLowerCase(), value]));
+  const values = new Map<string, unknown>(Object.entries(limits).map(([name, value]) => [name.toLowerCase(), value]));
   for (const [key, value] of stated) {
     const actual = values.get(key.replace(/_ns$/, '').replaceAll('_', ''));
     assert.equal(written(key, typeof actual === 'number' ? actual : undefined), value, key);
