@@ -12,6 +12,8 @@ interface Fleet {
   readonly retries?: number;
   readonly budget?: number;
   readonly workers?: number;
+  /** Share of the time for which a quota stops each replica. */
+  readonly stopped?: number;
 }
 
 /** Four replicas of four workers with 20 ms of work, unless told otherwise. */
@@ -22,6 +24,7 @@ function lineOf({
   retries,
   budget,
   workers = 4,
+  stopped,
 }: Fleet): LoadLineFacts | undefined {
   const ids = Array.from({ length: replicas }, (_, index) => `api-${index + 1}`);
   const record: SeenRecord = {
@@ -55,6 +58,7 @@ function lineOf({
             busy_workers_mean: 2,
             service_sum_ns: (rate / replicas) * 20e6,
             service_count: rate / replicas,
+            ...(stopped === undefined ? {} : { throttled_ns: stopped * 1e9 }),
           })),
           clients: [{ group: 'users', planned: rate, sent: rate, answered: rate, in_flight_mean: 8 }],
         })),
@@ -86,6 +90,15 @@ test('a budget of a tenth makes 1.1 tries of one', () => {
 
 test('a dependency at its timeout is in the time that a request holds a worker, tries included', () => {
   assert.equal(safeOf(lineOf({ calls: [{ to: 'store', timeout_ns: 80e6, retries: 1 }] })), 60);
+});
+
+test('where a quota stops the replicas, workers draw no line', () => {
+  const line = lineOf({ stopped: 0.2 });
+  assert.equal(
+    line?.kind === 'none' && line.because.slice(0, 52),
+    'a quota stops a replica for 20.0 % of the time: its ',
+  );
+  assert.equal(safeOf(lineOf({ stopped: 0.01 })), 540);
 });
 
 test('without a timeout, with one replica, or where workers are unknown, it says why there is none', () => {

@@ -15,6 +15,7 @@ import { usualService } from './course.ts';
 import type { Evidence } from './evidence.ts';
 import { workersOf } from './evidence.ts';
 import { sum } from './quantity.ts';
+import { percent } from './wording.ts';
 
 /** Plain data: survives JSON. */
 export type LoadLineFacts =
@@ -35,6 +36,8 @@ const slack = 0.9;
 const spell = 15;
 const factor = 5;
 const recovery = 30;
+/** A quota that bites this often makes the processor the limit. */
+const stoppedMax = 0.02;
 
 /** The line of a fleet, or why there is none. `copies`: of so many services like this one. */
 export function loadLineOf(evidence: Evidence): LoadLineFacts {
@@ -52,6 +55,13 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
     };
   }
   if (ids.length < 2) return { kind: 'none', because: 'there is one replica only: without it nothing is served' };
+  const stopped = Math.max(0, ...baseline.replicas.map(({ throttledShare = 0 }) => throttledShare));
+  if (stopped > stoppedMax) {
+    return {
+      kind: 'none',
+      because: `a quota stops a replica for ${percent(stopped)} of the time: its processor is the limit, not its workers`,
+    };
+  }
   const held = service + slowCalls(evidence);
   const capacity = ((ids.length - 1) * workers) / held;
   const tries =
