@@ -4,10 +4,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Duration, ns } from '../base.ts';
 import { cpuTimeOf } from '../host.ts';
+import type { CpuReading } from './contract.ts';
 
 /** User and system time since the process began; undefined when it is gone or the system does not tell. */
 export function exactCpuTimeOf(pid: number): Duration | undefined {
   return timeOfThreads(pid) ?? cpuTimeOf(pid);
+}
+
+/** The same as a reading of a program that no control group holds. */
+export function cpuReadingOf(pid: number | undefined): CpuReading | undefined {
+  const cpuNs = pid === undefined ? undefined : exactCpuTimeOf(pid);
+  return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
 }
 
 function timeOfThreads(pid: number): Duration | undefined {

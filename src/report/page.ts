@@ -11,6 +11,7 @@ import { safeLoadSentence } from './load-line-text.ts';
 import { ledgersOf } from './outcome.ts';
 import { pageStyle } from './page-style.ts';
 import { machineText } from './record-text.ts';
+import { phaseFigures, replicaCells, replicaTitles } from './phase-figures.ts';
 import { auditStrip } from './strip.ts';
 
 /** Of a large fleet the tables show so many replicas, and say so. */
@@ -196,31 +197,10 @@ function claimRow(row: AuditRow): Markup {
 }
 
 function phasePart(phase: PhaseSummary): Markup {
-  const failed = (phase.failed_share ?? 0) > 0 ? `, ${percent(phase.failed_share)} failed` : '';
   const left = phase.replicas.length - rowsMax;
-  return html`<h3>
-      ${phase.phase}
-      <span class="faint"
-        >${phase.throughput_per_s.toFixed(0)}/s over ${phase.seconds.toFixed(0)}
-        s${failed}${phase.experiment === undefined ? '' : `; ${phase.experiment}`}</span
-      >
-    </h3>
-    ${table(
-      ['replica', 'rate', 'share', 'in flight', 'of all', 'time inside', 'service', 'busy'],
-      phase.replicas
-        .slice(0, rowsMax)
-        .map((replica) => [
-          replica.id,
-          `${replica.rate_per_s.toFixed(1)}/s`,
-          percent(replica.share),
-          replica.in_flight === undefined ? '?' : replica.in_flight.toFixed(1),
-          percent(replica.held_share),
-          time(replica.residence_ns),
-          time(replica.service_mean_ns),
-          percent(replica.utilisation),
-        ]),
-      1,
-    )}
+  const did = phase.experiment === undefined ? '' : `; ${phase.experiment}`;
+  return html`<h3>${phase.phase} <span class="faint">${phaseFigures(phase)}${did}</span></h3>
+    ${table(replicaTitles, phase.replicas.slice(0, rowsMax).map(replicaCells), 1)}
     ${left > 0 ? html`<p class="faint">and ${left} more</p>` : undefined}`;
 }
 
@@ -319,12 +299,4 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[], 
       </tbody>
     </table>
   </div>`;
-}
-
-function percent(share: number | undefined): string {
-  return share === undefined ? '?' : `${(share * 100).toFixed(1)} %`;
-}
-
-function time(nanoseconds: number | undefined): string {
-  return nanoseconds === undefined ? '?' : formatDuration(nanoseconds as Duration);
 }

@@ -1,13 +1,13 @@
 // The outcome for a tired person. It ends with the verdict, because the end is what a terminal shows; above it stands what the
 // verdict rests on: the phases in numbers, then theory by theory what was predicted and what was seen.
 
-import { type Duration, formatDuration } from '../base.ts';
 import type { AuditRow, Diagnosis, PhaseSummary, TheorySummary } from '../diagnose.ts';
 import type { RunRecord } from '../record.ts';
 import type { ObjectiveOutcome, Outcome } from './outcome.ts';
 import { ledgersOf } from './outcome.ts';
 import { safeLoadLines } from './load-line-text.ts';
 import type { Paint } from './paint.ts';
+import { phaseFigures, replicaCells, replicaTitles } from './phase-figures.ts';
 import { type Cell, table, wrap } from './table.ts';
 
 /** The whole report, line by line. `columns`: how wide a line may be. */
@@ -49,34 +49,14 @@ function labelled(label: string, text: string, width: number, paint: Paint): str
 /** One block a phase: the three vectors whose skew tells the patterns apart (rate, in flight, time), side by side. */
 export function phaseLines(phases: readonly PhaseSummary[], paint: Paint): string[] {
   return phases.flatMap((phase) => {
-    const failed = (phase.failed_share ?? 0) > 0 ? `, ${percent(phase.failed_share)} failed` : '';
-    const head = `${paint.strong(phase.phase)}  ${phase.throughput_per_s.toFixed(0)}/s over ${phase.seconds.toFixed(0)} s${failed}`;
-    const rows = phase.replicas.map((replica): Cell[] => [
-      `  ${replica.id}`,
-      `${replica.rate_per_s.toFixed(1)}/s`,
-      percent(replica.share),
-      replica.in_flight === undefined ? '?' : replica.in_flight.toFixed(1),
-      percent(replica.held_share),
-      time(replica.residence_ns),
-      time(replica.service_mean_ns),
-      percent(replica.utilisation),
-    ]);
+    const head = `${paint.strong(phase.phase)}  ${phaseFigures(phase)}`;
+    const rows = phase.replicas.map((replica): Cell[] => indented(replicaCells(replica)));
     const did = phase.experiment === undefined ? [] : [paint.faint(`  ${phase.experiment}`)];
-    const right = { align: 'right' } as const;
     return [
       head,
       ...did,
       ...table(
-        [
-          { title: '  replica' },
-          { title: 'rate', ...right },
-          { title: 'share', ...right },
-          { title: 'in flight', ...right },
-          { title: 'of all', ...right },
-          { title: 'time inside', ...right },
-          { title: 'service', ...right },
-          { title: 'busy', ...right },
-        ],
+        indented(replicaTitles).map((title, index) => (index === 0 ? { title } : { title, align: 'right' })),
         rows,
         paint.faint,
       ),
@@ -175,10 +155,4 @@ export function ledgerLines(record: RunRecord | undefined, paint: Paint): string
   return ['', paint.strong('ledger'), ...table(columns, rows, paint.faint), ...more];
 }
 
-function percent(share: number | undefined): string {
-  return share === undefined ? '?' : `${(share * 100).toFixed(1)} %`;
-}
-
-function time(nanoseconds: number | undefined): string {
-  return nanoseconds === undefined ? '?' : formatDuration(nanoseconds as Duration);
-}
+const indented = ([first = '', ...rest]: readonly string[]): string[] => [`  ${first}`, ...rest];

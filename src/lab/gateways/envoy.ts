@@ -10,7 +10,7 @@ import type { PolicyName } from '../../scenario.ts';
 import { ask } from '../ask.ts';
 import type { ChildProgram } from '../child-program.ts';
 import type { CpuReading, LabGateway } from '../contract.ts';
-import { exactCpuTimeOf } from '../cpu-time.ts';
+import { cpuReadingOf } from '../cpu-time.ts';
 import { LabError } from '../lab-error.ts';
 import type { TargetConfiguration } from '../programs/replica-configuration.ts';
 import { portListens } from './await-port.ts';
@@ -108,8 +108,7 @@ class Envoy implements GatewayProgram {
   }
 
   cpu(): CpuReading | undefined {
-    const cpuNs = this.#child?.pid === undefined ? undefined : exactCpuTimeOf(this.#child.pid);
-    return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
+    return cpuReadingOf(this.#child?.pid);
   }
 
   async setPolicy(policy: PolicyName): Promise<void> {

@@ -8,7 +8,7 @@ import type { PolicyName } from '../../scenario.ts';
 import { ask } from '../ask.ts';
 import type { ChildProgram } from '../child-program.ts';
 import type { CpuReading, LabGateway } from '../contract.ts';
-import { exactCpuTimeOf } from '../cpu-time.ts';
+import { cpuReadingOf } from '../cpu-time.ts';
 import type { TargetConfiguration } from '../programs/replica-configuration.ts';
 import type { GatewayProgram, GatewaySettings, GatewaySite } from './gateway-program.ts';
 import { plimsollConfiguration } from './plimsoll-configuration.ts';
@@ -77,8 +77,7 @@ class Plimsoll implements GatewayProgram {
   }
 
   cpu(): CpuReading | undefined {
-    const cpuNs = this.#child?.pid === undefined ? undefined : exactCpuTimeOf(this.#child.pid);
-    return cpuNs === undefined ? undefined : { cpuNs, throttledNs: undefined, throttledPeriods: undefined };
+    return cpuReadingOf(this.#child?.pid);
   }
 
   async setPolicy(policy: PolicyName): Promise<void> {
