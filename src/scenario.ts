@@ -4,6 +4,7 @@ export * from './scenario/model.ts';
 export { type Arrangement, baselineOf } from './scenario/arrangement.ts';
 export { oneCopyOf } from './scenario/copies.ts';
 export { type BuiltinScenario, builtinScenarios } from './scenario/builtin.ts';
+export { firstKeepAlive } from './scenario/keep-alive.ts';
 export { didYouMean, nearest } from './scenario/nearest.ts';
 export { onlyImagined } from './scenario/only-imagined.ts';
 export { parseObjective } from './scenario/objective.ts';

@@ -134,6 +134,16 @@ export interface Clients {
   readonly zone?: string;
   /** Each user keeps the replica that its connection was first made to, as behind a balancer of connections. Registry only. */
   readonly pinned?: boolean;
+  /** When a connection is closed, though it is good; absent: never. */
+  readonly keepAlive?: KeepAlive;
+}
+
+/** A connection is closed after so many requests or so long, whichever comes first; the next request opens another. At least
+ * one of the two is there. Connections that were all opened at once are not all closed at once: see `firstKeepAlive`. */
+export interface KeepAlive {
+  readonly requests: number | undefined;
+  /** From its opening. It is closed between two requests: when the next one would use it. */
+  readonly lifetime: Duration | undefined;
 }
 
 /** The client asks again after a failure or its timeout, which then holds for each try. */

@@ -218,6 +218,13 @@ const retry = mapping({
   budget: share().optional().describe('Retries for each request at most, all users together. Without it, no budget.'),
 });
 
+const keepAlive = mapping({
+  requests: whole(1, 1_000_000_000).optional().describe('So many requests on one connection, then it is closed.'),
+  lifetime: timeout().optional().describe('A connection that is older is closed before it is used again.'),
+}).refine(({ requests, lifetime }) => requests !== undefined || lifetime !== undefined, {
+  error: 'expected requests, lifetime or both, found neither',
+});
+
 export const clientsSchema = mapping({
   service: name().optional().describe('The service they ask. May be left out when there is one.'),
   via: oneOf(['gateway', 'registry', 'forwarder'])
@@ -233,6 +240,11 @@ export const clientsSchema = mapping({
     .boolean({ error: 'true or false' })
     .optional()
     .describe('Each user keeps the replica that its connection was first made to. Registry only.'),
+  keep_alive: keepAlive
+    .optional()
+    .describe(
+      'When a connection is closed though it is good; the next request opens another. Without this key, never.',
+    ),
 });
 
 // Faults.
