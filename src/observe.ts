@@ -9,6 +9,7 @@ export {
   parseHaproxyStats,
   statistic,
 } from './observe/parse/haproxy-stats.ts';
+export { type EnvoyHost, parseEnvoyClusters } from './observe/parse/envoy-clusters.ts';
 export { nginxFormats, type NginxReader, nginxReader, recogniseNginx } from './observe/parse/nginx-access.ts';
 export type { ReaderNotes, SeenRequest } from './observe/seen.ts';
 export { requestsMax } from './observe/requests-of-table.ts';

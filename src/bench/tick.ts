@@ -3,8 +3,9 @@
 
 import type { LabScrape } from '../lab.ts';
 import type { LoadSnapshot } from '../load.ts';
-import { type Exposition, parsePrometheus, sampleOf } from '../observe.ts';
+import { type Exposition, parsePrometheus } from '../observe.ts';
 import type { ClientTick, ErrorCounts, GatewayTick, HeldTick, ReplicaTick, TickLine } from '../record.ts';
+import { type GatewayReading, gatewayReading } from './gateway-reading.ts';
 
 export interface TickSources {
   readonly phase: string;
@@ -21,7 +22,7 @@ export function tickFrom(sources: TickSources): TickLine {
   const { snapshot, before, after } = sources;
   // An error page of the gateway's own is answered by no replica; only processes of the lab are replicas.
   const ids = new Set([...before.replicas.keys(), ...after.replicas.keys(), ...after.silent]);
-  const gateway = gatewayReading(before, after);
+  const gateway = gatewayReadings(before, after);
   return {
     kind: 'tick',
     at_ns: sources.at_ns,
@@ -46,7 +47,7 @@ function heldTick(held: NonNullable<LoadSnapshot['held']>[number]): HeldTick {
   });
 }
 
-function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined): ReplicaTick {
+function replicaTick(id: string, sources: TickSources, gateway: GatewayReadings | undefined): ReplicaTick {
   const seen = sources.snapshot.replicas.find((replica) => replica.id === id);
   const pair = pairOf(sources.before.replicas.get(id), sources.after.replicas.get(id));
   const spanSeconds = (sources.scrapedAfter - sources.scrapedBefore) / 1e9;
@@ -56,10 +57,7 @@ function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined
   const mean = (name: string): number | undefined => divided(pair && grown(pair, name), spanSeconds);
   const inFlight =
     mean('plimsoll_replica_in_flight_seconds_total') ??
-    divided(
-      gateway && grown(gateway, 'plimsoll_gateway_endpoint_in_flight_seconds_total', { endpoint: id }),
-      spanSeconds,
-    );
+    divided(growth(gateway?.before.heldSeconds.get(id), gateway?.after.heldSeconds.get(id)), spanSeconds);
   const serviceSum = pair && grown(pair, 'plimsoll_replica_service_seconds_sum');
   return compact<ReplicaTick>({
     id,
@@ -75,7 +73,7 @@ function replicaTick(id: string, sources: TickSources, gateway: Pair | undefined
     cpu_ns: cpu,
     throttled_ns: throttled,
     throttled_periods: periods,
-    in_rotation: gateway && inRotation(gateway.after, id),
+    in_rotation: gateway?.after.inRotation.get(id),
     state: sources.after.silent.includes(id) ? 'silent' : 'up',
   });
 }
@@ -98,27 +96,27 @@ function clientTick(group: LoadSnapshot['groups'][number], cpu: number | undefin
   });
 }
 
-function inRotation(gateway: Exposition, id: string): boolean | undefined {
-  const healthy = sampleOf(gateway, 'plimsoll_gateway_endpoint_healthy', { endpoint: id });
-  return healthy === undefined ? undefined : healthy === 1;
-}
-
-function gatewayTick(gateway: Pair, sources: TickSources): GatewayTick {
-  const healthy = gateway.after.samples.filter((sample) => sample.name === 'plimsoll_gateway_endpoint_healthy');
-  const wasIn = gateway.before.samples.filter(
-    (sample) => sample.name === 'plimsoll_gateway_endpoint_healthy' && sample.value === 1,
-  );
-  const ejected = wasIn.filter(
-    ({ labels }) => sampleOf(gateway.after, 'plimsoll_gateway_endpoint_healthy', labels) === 0,
-  );
+function gatewayTick({ before, after }: GatewayReadings, sources: TickSources): GatewayTick {
+  const now = [...after.inRotation];
+  const ejected = now.filter(([id, isIn]) => !isIn && before.inRotation.get(id) === true);
   return compact<GatewayTick>({
-    requests: grown(gateway, 'plimsoll_gateway_requests_total'),
-    retries: grown(gateway, 'plimsoll_gateway_retries_total'),
-    healthy: healthy.length === 0 ? undefined : healthy.filter((sample) => sample.value === 1).length,
-    total: healthy.length === 0 ? undefined : healthy.length,
-    ejections: healthy.length === 0 ? undefined : ejected.length,
+    requests: growth(before.requests, after.requests),
+    retries: growth(before.retries, after.retries),
+    healthy: now.length === 0 ? undefined : now.filter(([, isIn]) => isIn).length,
+    total: now.length === 0 ? undefined : now.length,
+    ejections: now.length === 0 ? undefined : ejected.length,
     cpu_ns: difference(sources.before.cpu.get('gateway')?.cpuNs, sources.after.cpu.get('gateway')?.cpuNs),
   });
+}
+
+interface GatewayReadings {
+  readonly before: GatewayReading;
+  readonly after: GatewayReading;
+}
+
+function gatewayReadings(before: LabScrape, after: LabScrape): GatewayReadings | undefined {
+  const [first, second] = [gatewayReading(before), gatewayReading(after)];
+  return first === undefined || second === undefined ? undefined : { before: first, after: second };
 }
 
 interface Pair {
@@ -131,26 +129,17 @@ function pairOf(before: string | undefined, after: string | undefined): Pair | u
   return { before: parsePrometheus(before), after: parsePrometheus(after) };
 }
 
-/** Our gateway speaks Prometheus; the others' statistics are read from their own files afterwards. */
-function gatewayReading(before: LabScrape, after: LabScrape): Pair | undefined {
-  if (before.gateway?.program !== 'plimsoll' || after.gateway?.program !== 'plimsoll') return undefined;
-  return pairOf(before.gateway.text, after.gateway.text);
+/** How much a counter of a replica grew; summed over its labels. */
+function grown(pair: Pair, name: string): number | undefined {
+  return growth(total(pair.before, name), total(pair.after, name));
 }
 
-/** How much a counter grew; summed over its labels. A counter that went down began again at zero: its value is the growth. */
-function grown(pair: Pair, name: string, labels?: Readonly<Record<string, string>>): number | undefined {
-  const before = total(pair.before, name, labels);
-  const after = total(pair.after, name, labels);
-  if (after === undefined) return undefined;
-  return before === undefined || after < before ? after : after - before;
+/** A counter that went down began again at zero: its value is the growth. */
+function growth(before: number | undefined, after: number | undefined): number | undefined {
+  return after === undefined || before === undefined || after < before ? after : after - before;
 }
 
-function total(
-  exposition: Exposition,
-  name: string,
-  labels: Readonly<Record<string, string>> | undefined,
-): number | undefined {
-  if (labels !== undefined) return sampleOf(exposition, name, labels);
+function total(exposition: Exposition, name: string): number | undefined {
   let sum: number | undefined;
   for (const sample of exposition.samples) if (sample.name === name) sum = (sum ?? 0) + sample.value;
   return sum;

@@ -34,13 +34,37 @@ export const envoyClusters: WholeFormat = {
   },
 };
 
+export interface EnvoyHost {
+  readonly cluster: string;
+  readonly address: string;
+  /** As the configuration calls it; empty where it has no name. */
+  readonly hostname: string;
+  readonly healthy: boolean;
+}
+
+/** The hosts of the page as text. Lines that belong to none are left out. */
+export function parseEnvoyClusters(text: string): readonly EnvoyHost[] {
+  return readText(text, ignored).map(({ cluster, address, facts }) => ({
+    cluster,
+    address,
+    hostname: facts.get('hostname')?.text ?? '',
+    healthy: isHealthy(facts.get('health_flags')?.text ?? ''),
+  }));
+}
+
+/** The lines' sink where only the hosts matter. */
+type LineSink = Pick<Sink, 'foreign' | 'understood' | 'setting'>;
+const ignored: LineSink = { foreign() {}, understood() {}, setting() {} };
+
+const isHealthy = (flags: string): boolean => flags === 'healthy' || flags === '';
+
 interface Host {
   readonly cluster: string;
   readonly address: string;
   readonly facts: Map<string, { readonly text: string; readonly line: number | undefined }>;
 }
 
-function readText(text: string, sink: Sink): Host[] {
+function readText(text: string, sink: LineSink): Host[] {
   const hosts = new Map<string, Host>();
   for (const [index, raw] of text.split('\n').entries()) {
     if (raw.trim() === '') continue;
@@ -72,7 +96,7 @@ function writeBreaker(
   name: string,
   value: number,
   number: number | undefined,
-  sink: Sink,
+  sink: LineSink,
 ): void {
   const key = breakerKey(name);
   if (key === undefined || Number.isNaN(value)) return;
@@ -93,8 +117,7 @@ function writeHost(host: Host, sink: Sink): void {
       sink.sample(`envoy_endpoint_${key}`, labels, Number(text), { type, line: number });
     }
     if (key === 'health_flags') {
-      const healthy = text === 'healthy' || text === '' ? 1 : 0;
-      sink.sample('envoy_endpoint_healthy', { ...labels, health_flags: text }, healthy, {
+      sink.sample('envoy_endpoint_healthy', { ...labels, health_flags: text }, isHealthy(text) ? 1 : 0, {
         type: 'gauge',
         line: number,
       });
