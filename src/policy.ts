@@ -34,6 +34,7 @@ export { ActiveCheck, type ActiveCheckSettings, type HealthChange } from './poli
 // Whether to try again.
 export { backOff, type BackOffOptions } from './policy/retry/back-off.ts';
 export { RetryBudget, type RetryBudgetOptions } from './policy/retry/budget.ts';
+export { type RetryPolicy, retryPolicyOf, type RetrySettings } from './policy/retry/retry-policy.ts';
 export { isIdempotent } from './policy/retry/idempotent.ts';
 export { type FailedAttempt, mayRepeat, type Repeat } from './policy/retry/may-repeat.ts';
 export { Hedge, type HedgeOptions } from './policy/retry/hedge.ts';

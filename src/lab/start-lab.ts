@@ -251,6 +251,8 @@ class RunningLab implements Lab {
       choice: call.choice,
       targets: this.#of(call.to).map((replica) => replica.target),
       ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
+      ...(call.backOff === undefined ? {} : { back_off_ns: call.backOff }),
+      ...(call.budget === undefined ? {} : { budget: call.budget }),
     };
   }
 

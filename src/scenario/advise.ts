@@ -1,7 +1,7 @@
 // What is legal in a scenario and probably not meant. Warnings, each with its place and its reason; the run goes on.
 
-import { formatDuration, ns } from '../base.ts';
-import type { Scenario } from './model.ts';
+import { type Duration, formatDuration, ns } from '../base.ts';
+import type { Call, Scenario } from './model.ts';
 import type { Path, Problem } from './problem.ts';
 import type { Source } from './source.ts';
 
@@ -24,7 +24,7 @@ export function advise({ topology, demand, faults }: Scenario, source: Source): 
   for (const service of services) {
     for (const [index, call] of service.calls.entries()) {
       const path: Path = ['services', service.name, 'calls', index];
-      const whole = call.timeout === undefined ? undefined : ns(call.timeout * (1 + call.retries));
+      const whole = longest(call);
       if (whole === undefined) {
         const message = `the call to ${call.to} has no timeout: when ${call.to} stalls, it holds every worker`;
         advice.push(source.at(path, message));
@@ -45,4 +45,12 @@ export function advise({ topology, demand, faults }: Scenario, source: Source): 
     }
   }
   return advice;
+}
+
+/** What all tries of a call and the waits between them may take together: a wait is at most 2^n − 1 times the back-off before try n
+ * after the first. Undefined where a try may take for ever. */
+function longest({ timeout, retries, backOff = ns(0) }: Call): Duration | undefined {
+  if (timeout === undefined) return undefined;
+  const waits = backOff * (2 ** (retries + 1) - 2 - retries);
+  return ns(timeout * (1 + retries) + waits);
 }

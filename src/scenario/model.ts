@@ -86,6 +86,10 @@ export interface Call {
   readonly to: string;
   readonly timeout: Duration | undefined;
   readonly retries: number;
+  /** Ceiling of the wait before the first retry; it doubles from try to try, and the wait is drawn below it. Absent: at once. */
+  readonly backOff?: Duration;
+  /** Retries for each call at most, of all calls that one replica makes, over ten seconds. Absent: no budget. */
+  readonly budget?: number;
   readonly choice: Choice;
 }
 

@@ -572,6 +572,14 @@ test('what is legal and probably not meant is a warning', () => {
       'my.yaml:5:28: dependencies.spare: no service calls spare',
     ],
   );
+  const patient = '{ to: store, timeout: 2s, retries: 2, back_off: 1s }';
+  assert.deepEqual(
+    warningsOf(plain.replace('api: {}', `api: { calls: [${patient}] }\ndependencies: { store: {} }`)),
+    [
+      "my.yaml:3:18: services.api.calls.0: all attempts of the call to store may take 10.0 s, which is not below the gateway's timeout 8.00 s",
+    ],
+    'three tries of 2 s, and waits of at most 1 s and 3 s',
+  );
   assert.deepEqual(warningsOf(`${plain}faults: [{ slow: { replica: api-1, factor: 1 } }]\n`), [
     'my.yaml:7:44: faults.0.slow.factor: a factor of 1 changes nothing',
   ]);

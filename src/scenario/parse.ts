@@ -10,7 +10,7 @@ import { advise } from './advise.ts';
 import { check, isMapping, type Raw } from './check.ts';
 import { withCopies } from './copies.ts';
 import { explain } from './explain.ts';
-import type { Clients, Demand, Fault, FaultKind, Gateway, HeldConnections, Scenario, Service } from './model.ts';
+import type { Call, Clients, Demand, Fault, FaultKind, Gateway, HeldConnections, Scenario, Service } from './model.ts';
 import type { Problem } from './problem.ts';
 import { readSource } from './source.ts';
 import {
@@ -112,12 +112,21 @@ function buildService(name: string, surface: ServiceSurface): Service {
     cpuTime: surface.cpu_time,
     queue: surface.queue,
     cpuQuota: surface.cpu_quota,
-    calls: surface.calls.map(({ to, timeout, retries, choice }) => ({ to, timeout, retries, choice })),
+    calls: surface.calls.map(buildCall),
     healthSharesPool: surface.health_shares_pool,
     ...(surface.cold_start === undefined ? {} : { coldStart: surface.cold_start }),
     ...(surface.zones === undefined ? {} : { zones: surface.zones }),
   };
 }
+
+const buildCall = ({ to, timeout, retries, back_off, budget, choice }: ServiceSurface['calls'][number]): Call => ({
+  to,
+  timeout,
+  retries,
+  choice,
+  ...(back_off === undefined ? {} : { backOff: back_off }),
+  ...(budget === undefined ? {} : { budget }),
+});
 
 function buildGateway(surface: GatewaySurface): Gateway {
   return {

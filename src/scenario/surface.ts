@@ -73,7 +73,15 @@ const queue = mapping({
 const call = mapping({
   to: name().describe('The dependency or service that is called.'),
   timeout: timeout().optional().describe('For each attempt. Without one a call waits for ever.'),
-  retries: whole(0, 100).prefault(0).describe('Further attempts after a failed one, at once.'),
+  retries: whole(0, 100).prefault(0).describe('Further attempts after a failed one.'),
+  back_off: duration()
+    .optional()
+    .describe(
+      'Ceiling of the wait before the first of them; it doubles, and the wait is drawn below it. At once without it.',
+    ),
+  budget: share()
+    .optional()
+    .describe('Retries for each call at most, of all that one replica makes over ten seconds. Without it, no budget.'),
   choice: oneOf(choices).prefault('round-robin').describe('How one replica of a called service is chosen.'),
 });
 

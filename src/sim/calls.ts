@@ -1,11 +1,13 @@
 // Calls from a station to another service or to a dependency, made while a worker is held: one after the other, each with
-// its timeout and its tries. What times out is given up but not cancelled: the other side serves it to its end, as most do.
+// its timeout and its tries. What times out is given up but not cancelled: the other side serves it to its end, as most do. The
+// worker is held while its call waits for the next try, too.
 
-import { assert, type Dice, dice, unreachable } from '../base.ts';
+import { assert, type Dice, dice, instantAt, unreachable } from '../base.ts';
+import { type RetryPolicy, retryPolicyOf } from '../policy.ts';
 import type { Call, Choice } from '../scenario.ts';
 import type { Deadlines, Timed } from './deadlines.ts';
 import type { Fleet } from './fleet.ts';
-import { type Jobs, outcomes, purposes } from './jobs.ts';
+import { type Jobs, outcomes, purposes, states } from './jobs.ts';
 import type { Station } from './station.ts';
 
 export interface CallDuties {
@@ -13,6 +15,8 @@ export interface CallDuties {
   readonly fleet: Fleet;
   readonly seed: number;
   newDeadlines(length: number, timed: Timed): Deadlines;
+  /** `again` wants to be called for this job then. */
+  scheduleAgain(at: number, job: number): void;
   /** Nobody waits for this job any more. */
   abandon(job: number, now: number): void;
 }
@@ -25,12 +29,19 @@ interface Plan {
   readonly targets: readonly Station[];
 }
 
+/** One call as one replica makes it: its own turn, its own dice, its own budget. */
+interface Caller {
+  readonly plan: Plan;
+  readonly choose: () => Station;
+  readonly retry: RetryPolicy;
+}
+
 export class Calls {
   readonly #duties: CallDuties;
   /** By site. */
   readonly #plans = new Map<string, readonly Plan[]>();
-  /** By calling station and call: each process has a turn of its own. */
-  readonly #choosers = new Map<number, () => Station>();
+  /** By calling station and call. */
+  readonly #callers = new Map<number, Caller>();
 
   constructor(duties: CallDuties) {
     this.#duties = duties;
@@ -46,15 +57,26 @@ export class Calls {
     }
   }
 
-  /** Makes the call that `job` has come to. */
+  /** Makes the call that `job` has come to, for the first time. */
   make(job: number, station: Station, now: number): void {
+    const caller = this.#caller(job, station);
+    caller.retry.budget?.deposit(instantAt(now));
+    this.#try(job, caller, now);
+  }
+
+  #try(job: number, { plan, choose }: Caller, now: number): void {
     const { jobs } = this.#duties;
-    const index = jobs.call[job] ?? 0;
-    const plan = this.#plan(station, index);
     const child = jobs.allocate(purposes.call, job);
     jobs.child[job] = child;
     plan.deadlines?.set(child, jobs.generation[child] ?? 0, now);
-    this.#chooser(station, index, plan)().arrive(child, now);
+    choose().arrive(child, now);
+  }
+
+  /** The job has waited for its next try, unless it ended meanwhile and somebody else has its number. */
+  again(job: number, now: number): void {
+    const { jobs } = this.#duties;
+    const waits = jobs.state[job] === states.calling && (jobs.child[job] ?? -1) < 0 && jobs.dueAt[job] === now;
+    if (waits) this.#try(job, this.#caller(job, this.#station(job)), now);
   }
 
   /** The call that `job` was making is over. */
@@ -62,22 +84,33 @@ export class Calls {
     const { jobs } = this.#duties;
     jobs.child[job] = -1;
     if (outcome !== outcomes.ok) {
-      this.#again(job, outcomes.callFailed, now);
+      this.#failed(job, outcomes.callFailed, now);
       return;
     }
     jobs.call[job] = (jobs.call[job] ?? 0) + 1;
     jobs.tries[job] = 0;
-    this.#caller(job).called(job, outcomes.ok, now);
+    this.#station(job).called(job, outcomes.ok, now);
   }
 
-  #again(job: number, outcome: number, now: number): void {
+  /** A try has failed: there is another one, now or later, or the call has failed. */
+  #failed(job: number, outcome: number, now: number): void {
     const { jobs } = this.#duties;
-    const station = this.#caller(job);
-    const tries = jobs.tries[job] ?? 0;
-    if (tries < this.#plan(station, jobs.call[job] ?? 0).call.retries) {
-      jobs.tries[job] = tries + 1;
-      this.make(job, station, now);
-    } else station.called(job, outcome, now);
+    const station = this.#station(job);
+    const caller = this.#caller(job, station);
+    const { retries, budget, wait } = caller.retry;
+    const tries = (jobs.tries[job] ?? 0) + 1;
+    if (tries > retries || budget?.withdraw(instantAt(now)) === false) {
+      station.called(job, outcome, now);
+      return;
+    }
+    jobs.tries[job] = tries;
+    const until = now + wait(tries);
+    if (until === now) {
+      this.#try(job, caller, now);
+      return;
+    }
+    jobs.dueAt[job] = until;
+    this.#duties.scheduleAgain(until, job);
   }
 
   readonly #timed: Timed = {
@@ -88,30 +121,33 @@ export class Calls {
       if (job < 0) return;
       this.#duties.abandon(child, now);
       jobs.child[job] = -1;
-      this.#again(job, outcomes.callTimedOut, now);
+      this.#failed(job, outcomes.callTimedOut, now);
     },
   };
 
-  #plan(station: Station, index: number): Plan {
-    const plan = this.#plans.get(this.#duties.fleet.siteOf(station).name)?.[index];
-    assert(plan !== undefined, 'a call is one of the service');
-    return plan;
-  }
-
-  #caller(job: number): Station {
+  #station(job: number): Station {
     const station = this.#duties.fleet.stations[this.#duties.jobs.station[job] ?? -1];
     assert(station !== undefined, 'whoever calls is at a station');
     return station;
   }
 
-  #chooser(station: Station, index: number, plan: Plan): () => Station {
+  /** The call that `job` has come to. */
+  #caller(job: number, station: Station): Caller {
+    const index = this.#duties.jobs.call[job] ?? 0;
     const key = station.index * 256 + index;
-    const known = this.#choosers.get(key);
+    const known = this.#callers.get(key);
     if (known !== undefined) return known;
-    const source = dice(this.#duties.seed, `calls/${station.id}/${index}`);
-    const chooser = chooserOf(plan.call.choice, plan.targets, source);
-    this.#choosers.set(key, chooser);
-    return chooser;
+    const { seed, fleet } = this.#duties;
+    const plan = this.#plans.get(fleet.siteOf(station).name)?.[index];
+    assert(plan !== undefined, 'a call is one of the service');
+    const name = `calls/${station.id}/${index}`;
+    const caller = {
+      plan,
+      choose: chooserOf(plan.call.choice, plan.targets, dice(seed, name)),
+      retry: retryPolicyOf(plan.call, dice(seed, `${name}/retries`)),
+    };
+    this.#callers.set(key, caller);
+    return caller;
   }
 }
 

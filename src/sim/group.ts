@@ -2,9 +2,9 @@
 // arrivals come when their pacer says, whatever the answers do.
 
 import { instantAt } from '../base.ts';
+import type { RetryPolicy } from '../policy.ts';
 import type { Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
-import type { Asking } from './asking.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
 import { Tally } from './tally.ts';
@@ -18,7 +18,7 @@ export interface GroupSettings {
   /** From when on requests are judged. */
   readonly measureFrom: number;
   /** Undefined: clients do not ask again. */
-  readonly retry: Asking | undefined;
+  readonly retry: RetryPolicy | undefined;
   /** Whether each closed user keeps the replica that it got first. */
   readonly pinned: boolean;
 }
@@ -33,7 +33,7 @@ export class Group {
   readonly source: Source;
   readonly deadlines: Deadlines;
   readonly measureFrom: number;
-  readonly retry: Asking | undefined;
+  readonly retry: RetryPolicy | undefined;
   /** By user, counted from the group's first: its endpoint; −1 for none yet. Undefined where users keep none. */
   readonly #pins: Int32Array | undefined;
   readonly inFlight: Level;

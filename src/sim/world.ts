@@ -16,6 +16,7 @@
 // Long because everything here changes the same state: what a request meets on its way, from due to done.
 
 import { assert, dice, type Duration, instantAt, ns, us } from '../base.ts';
+import { type RetryPolicy, retryPolicyOf } from '../policy.ts';
 import {
   type Clients,
   type Demand,
@@ -26,7 +27,6 @@ import {
   type PolicyName,
   type Scenario,
 } from '../scenario.ts';
-import { askingOf } from './asking.ts';
 import { Books } from './books.ts';
 import { Calls } from './calls.ts';
 import { Checks } from './checks.ts';
@@ -59,8 +59,9 @@ const kinds = {
   arrival: 7,
   thoughts: 8,
   again: 9,
+  callAgain: 10,
 } as const;
-const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5];
+const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
 
@@ -102,7 +103,11 @@ export class World implements StationDuties {
       seed,
       abandon: (job: number, now: number): void => this.#abandon(job, now),
     };
-    this.#calls = new Calls({ ...shared, newDeadlines: (length, timed) => this.#deadlines(length, timed) });
+    this.#calls = new Calls({
+      ...shared,
+      newDeadlines: (length, timed) => this.#deadlines(length, timed),
+      scheduleAgain: (at, job) => this.#kernel.schedule(at, kinds.callAgain, job),
+    });
     const health = scenario.topology.gateway?.health;
     this.#checks =
       health === undefined
@@ -214,7 +219,7 @@ export class World implements StationDuties {
       if (demand.kind === 'closed') firstUser += demand.users;
       const name = alone === undefined ? clients.name : `visit ${alone}`;
       const deadlines = this.#deadlines(clients.timeout, this.#clientTimed);
-      const retry = askingOf(clients, this.#seed, setting.phase);
+      const retry = this.#retryPolicy(clients, setting.phase);
       const { measureFrom } = setting;
       return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true }, now);
     });
@@ -227,6 +232,11 @@ export class World implements StationDuties {
     for (const think of new Set(this.groups.map(({ source }) => (source.kind === 'closed' ? source.think : -1)))) {
       if (think >= 0) this.#beginUsers(think, now);
     }
+  }
+
+  /** Undefined where clients do not ask again. Waits differ from phase to phase. */
+  #retryPolicy({ name, retry }: Clients, phase: number): RetryPolicy | undefined {
+    return retry === undefined ? undefined : retryPolicyOf(retry, dice(this.#seed, `retries/${name}/${phase}`));
   }
 
   /** Arrivals differ from phase to phase, and from one demand to another of the same group. */
@@ -312,6 +322,9 @@ export class World implements StationDuties {
         return;
       case kinds.again:
         this.#askAgain(subject, now);
+        return;
+      case kinds.callAgain:
+        this.#calls.again(subject, now);
         return;
       case kinds.arrival:
         if (this.#accepting && subject >= this.#firstGroup) this.#arrive(subject - this.#firstGroup, now);

@@ -1,9 +1,12 @@
 // Calls from a replica to another service while one of its workers waits: with a timeout or without one, within what the caller
-// has left where it says so (a deadline that is passed on ends the work with the wish for it), with retries, each
-// to a target that the call's own choice names. Keep-alive connections, as many as calls are out.
+// has left where it says so (a deadline that is passed on ends the work with the wish for it), with retries, after a wait and
+// out of a budget where there is one, each to a target that the call's own choice names. Keep-alive connections, as many as
+// calls are out.
 
 import { Agent, type ClientRequest, get } from 'node:http';
-import { between, type Dice, type Instant, unreachable } from '../../base.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { between, type Dice, dice, type Instant, ns, unreachable } from '../../base.ts';
+import { type RetryPolicy, retryPolicyOf } from '../../policy.ts';
 import { clock } from './alarm.ts';
 import type { CallConfiguration, TargetConfiguration } from './replica-configuration.ts';
 
@@ -13,14 +16,19 @@ export class Caller {
   readonly to: string;
   readonly #call: CallConfiguration;
   readonly #dice: Dice;
+  readonly #retry: RetryPolicy;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 1024 });
   #targets: readonly TargetConfiguration[];
   #turn = 0;
 
-  constructor(call: CallConfiguration, dice: Dice) {
+  /** Draws its choices and its waits from streams whose names begin with `stream`. */
+  constructor(call: CallConfiguration, seed: number, stream: string) {
     this.to = call.to;
     this.#call = call;
-    this.#dice = dice;
+    this.#dice = dice(seed, stream);
+    const { retries, back_off_ns: wait, budget } = call;
+    const settings = { retries, budget, ...(wait === undefined ? {} : { backOff: ns(wait) }) };
+    this.#retry = retryPolicyOf(settings, dice(seed, `${stream}/retries`));
     this.#targets = call.targets;
   }
 
@@ -31,14 +39,16 @@ export class Caller {
   /** Calls until one try is answered or none is left. Ends with the outcome of the last. `deadline`: when whoever asked will
    * no longer wait; undefined: nobody has said. */
   async call(deadline: Instant | undefined): Promise<CallOutcome> {
-    let outcome: CallOutcome = 'failed';
-    for (let tries = 0; tries <= this.#call.retries; tries++) {
+    const { retries, budget, wait } = this.#retry;
+    budget?.deposit(clock());
+    for (let tries = 1; ; tries++) {
       const left = deadline === undefined ? Infinity : between(clock(), deadline);
       if (left <= 0) return 'timed-out';
-      outcome = await this.#try(this.#choose(), left);
-      if (outcome === 'answered') return outcome;
+      const outcome = await this.#try(this.#choose(), left);
+      if (outcome === 'answered' || tries > retries || budget?.withdraw(clock()) === false) return outcome;
+      const length = wait(tries);
+      if (length > 0) await pause(length / 1e6);
     }
-    return outcome;
   }
 
   #choose(): TargetConfiguration | undefined {

@@ -30,6 +30,10 @@ export interface CallConfiguration {
   /** Absent: waits as long as it takes. */
   readonly timeout_ns?: number;
   readonly retries: number;
+  /** Ceiling of the wait before the first retry; it doubles. Absent: at once. */
+  readonly back_off_ns?: number;
+  /** Retries for each call at most, over ten seconds. Absent: no budget. */
+  readonly budget?: number;
   readonly choice: Choice;
   readonly targets: readonly TargetConfiguration[];
 }

@@ -67,7 +67,7 @@ class Replica {
     const { id, seed, stream } = configuration;
     this.#configuration = configuration;
     this.#draw = sampler(configuration.service_time, dice(seed, stream));
-    this.#callers = configuration.calls.map((call) => new Caller(call, dice(seed, `${id}/calls/${call.to}`)));
+    this.#callers = configuration.calls.map((call) => new Caller(call, seed, `${id}/calls/${call.to}`));
     this.#slowness = configuration.slowness;
     this.#failures = dice(seed, `${id}/failures`);
     this.#tally = new Tally(clock());

@@ -1,28 +1,41 @@
-// How the clients of a group ask again after a failure: how often, how soon, and out of which budget.
+// How somebody asks again after a failure: how often, how soon, and out of which budget. Clients of a group have one budget together;
+// a replica has one for each call that it makes.
 
-import { dice, seconds } from '../base.ts';
-import { backOff, RetryBudget } from '../policy.ts';
-import type { Clients } from '../scenario.ts';
+import { type Dice, type Duration, ns, seconds } from '../../base.ts';
+import { backOff } from './back-off.ts';
+import { RetryBudget } from './budget.ts';
 
-/** The longest wait of a client before it asks again. */
+/** The longest wait before anybody asks again. */
 const waitMax = seconds(10);
 
-export interface Asking {
+/** What a scenario says of it. */
+export interface RetrySettings {
+  /** Further tries after the first. */
+  readonly retries: number;
+  /** Ceiling of the first wait. Absent or zero: at once. */
+  readonly backOff?: Duration | undefined;
+  /** Retries for each request at most, over ten seconds, and one a second besides. Absent: no budget. */
+  readonly budget?: number | undefined;
+}
+
+export interface RetryPolicy {
   readonly retries: number;
   /** Undefined: as often as `retries` says, whatever the others do. */
   readonly budget: RetryBudget | undefined;
-  /** The wait before try number `attempt` after the first. */
-  wait(attempt: number): number;
+  /** The wait before retry number `attempt`, which counts from 1. */
+  readonly wait: (attempt: number) => Duration;
 }
 
-/** Undefined where clients do not ask again. Waits are drawn from a stream of the group's own, a new one in each phase. */
-export function askingOf({ name, retry }: Clients, seed: number, phase: number): Asking | undefined {
-  if (retry === undefined) return undefined;
-  const source = dice(seed, `retries/${name}/${phase}`);
-  const { retries, backOff: base, budget } = retry;
+/** Waits are drawn from `source`, and from nothing where there are none. `parts`: the budget is shared by so many who each see an
+ * equal part of the requests. */
+export function retryPolicyOf(
+  { retries, backOff: base = ns(0), budget }: RetrySettings,
+  source: Dice,
+  parts = 1,
+): RetryPolicy {
   return {
     retries,
-    budget: budget === undefined ? undefined : new RetryBudget({ ratio: budget, minPerSecond: 1 }),
-    wait: (attempt) => (base === 0 ? 0 : backOff(attempt, source, { base, max: waitMax })),
+    budget: budget === undefined ? undefined : new RetryBudget({ ratio: budget, minPerSecond: 1 / parts }),
+    wait: (attempt) => (base === 0 ? base : backOff(attempt, source, { base, max: waitMax })),
   };
 }
