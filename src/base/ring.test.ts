@@ -34,8 +34,8 @@ test('a ring for nothing, for half an item or for a negative age is a mistake of
   assert.throws(() => new Ring(1).at(-1), { name: 'AssertionError' });
 });
 
-test('any mixture of pushes, shifts and clears does what a bounded array would do', () => {
-  const step = fc.constantFrom('push', 'push', 'push', 'shift', 'shift', 'clear');
+test('any mixture of pushes, shifts, removals and clears does what a bounded array would do', () => {
+  const step = fc.constantFrom('push', 'push', 'push', 'shift', 'shift', 'remove', 'clear');
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 200, size: 'max' }), (capacity, script) => {
       const ring = new Ring<number>(capacity);
@@ -47,6 +47,11 @@ test('any mixture of pushes, shifts and clears does what a bounded array would d
           assert.equal(ring.push(index), fits);
         } else if (action === 'shift') {
           assert.equal(ring.shift(), model.shift());
+        } else if (action === 'remove') {
+          // Sometimes from the middle, sometimes what is not there.
+          const wanted = index % 3 === 0 ? index : model[index % Math.max(1, model.length)];
+          assert.equal(ring.remove(wanted ?? index), wanted !== undefined && model.includes(wanted));
+          model = model.filter((item) => item !== wanted);
         } else {
           ring.clear();
           model = [];

@@ -50,6 +50,20 @@ export class Ring<Item> {
     return age < this.#size ? this.#slots[this.#slot(age)] : undefined;
   }
 
+  /** Takes out the oldest of those that are `item`, from wherever it stands; the others keep their order. Returns false when there
+   * is none. Goes through the ring, so it is for what seldom happens. */
+  remove(item: Item): boolean {
+    let found = false;
+    for (let age = 0; age < this.#size; age++) {
+      if (found) this.#slots[this.#slot(age - 1)] = this.at(age);
+      else found = this.at(age) === item;
+    }
+    if (!found) return false;
+    this.#size -= 1;
+    this.#slots[this.#slot(this.#size)] = undefined;
+    return true;
+  }
+
   clear(): void {
     this.#slots.fill(undefined);
     this.#head = 0;

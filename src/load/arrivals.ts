@@ -6,8 +6,9 @@
 //     ├──► waiting room ── a connection is free ─► sent
 //     └──► waiting room full ────────────────────► refused
 //
-// The timeout runs while a request waits. It is never the waiting room that lets one time out, though: connections are taken
-// in order of due time, so by then everybody who came before has ended and the request has the connection of one of them.
+// The timeout runs while a request waits. It is hardly ever the waiting room that lets one time out, though: connections are taken
+// in order of due time, so by then everybody who came before has ended and the request has the connection of one of them. Only who
+// is asked again may stand before somebody a little older, by as much as this generator is late.
 //
 // Due times come from the pace and stay exact although timers are late: what is late is sent at once, and the lag says by how
 // much. After a stall of ours everything that was missed is sent, so many a turn. That is what "open" means: a generator that
@@ -21,7 +22,7 @@ import { after, assert, type Instant, instantAt, Ring } from '../base.ts';
 import type { Alarm, Engine } from '../net.ts';
 import type { Pacer } from '../scenario.ts';
 import type { Carrier } from './carrier.ts';
-import type { Dispatch, Ending, Source } from './dispatch.ts';
+import type { Dispatch, Source } from './dispatch.ts';
 
 export interface ArrivalLimits {
   /** Opened before the first request is due. */
@@ -50,7 +51,9 @@ export class Arrivals implements Source {
   /** By target. */
   readonly #lanes: readonly Lane[];
   readonly #laneMax: number;
-  #step = 0;
+  /** By slot: the step that the request is of. */
+  readonly #steps: number[] = [];
+  #nextStep = 0;
   /** Requests asked of the pacer. */
   #count = 0;
   #begun: Instant | undefined;
@@ -95,7 +98,7 @@ export class Arrivals implements Source {
 
   opened(): void {}
 
-  ended(connection: Carrier, _ending: Ending, now: Instant): void {
+  freed(connection: Carrier, now: Instant): void {
     const lane = this.#laneOf(connection.target);
     if (connection.state === 'closed') {
       lane.connections -= 1;
@@ -107,6 +110,18 @@ export class Arrivals implements Source {
     }
     // Answers wake us more often than the alarm does: a due request need not wait for it.
     if (this.#nextDue <= now) this.#pump(now);
+  }
+
+  ended(): void {}
+
+  again(slot: number, now: Instant): void {
+    this.#ask(slot, now);
+  }
+
+  withdraw(slot: number): number {
+    const target = this.#lanes.findIndex(({ waiting }) => waiting?.remove(slot) === true);
+    assert(target >= 0, 'a request without a connection waits for one');
+    return target;
   }
 
   lostIdle(connection: Carrier, now: Instant): void {
@@ -124,11 +139,11 @@ export class Arrivals implements Source {
       for (;;) {
         const slot = lane.waiting?.shift();
         if (slot === undefined) break;
-        this.#dispatch.leaveUnsent(slot, now);
+        this.#dispatch.leave(slot, now);
       }
     }
     while (this.#nextDue <= now) {
-      this.#dispatch.leaveUnsent(this.#dispatch.due(instantAt(this.#nextDue), now), now);
+      this.#dispatch.leave(this.#dispatch.due(instantAt(this.#nextDue), now), now);
       this.#advance();
     }
   }
@@ -165,6 +180,14 @@ export class Arrivals implements Source {
 
   #arrive(due: Instant, now: Instant): void {
     const slot = this.#dispatch.due(due, now);
+    const step = this.#nextStep;
+    this.#nextStep = step + 1 === this.#dispatch.steps ? 0 : step + 1;
+    this.#steps[slot] = step;
+    this.#ask(slot, now);
+  }
+
+  /** For the first time or again. */
+  #ask(slot: number, now: Instant): void {
     const target = this.#dispatch.pick(now);
     const lane = this.#laneOf(target);
     const connection = idleOf(lane) ?? (lane.connections < this.#laneMax ? this.#open(lane, target) : undefined);
@@ -184,9 +207,7 @@ export class Arrivals implements Source {
   }
 
   #send(slot: number, connection: Carrier, now: Instant): void {
-    const step = this.#step;
-    this.#step = step + 1 === this.#dispatch.steps ? 0 : step + 1;
-    this.#dispatch.assign(slot, connection, this.#dispatch.ready(connection.target, step), now);
+    this.#dispatch.assign(slot, connection, this.#dispatch.ready(connection.target, this.#steps[slot] ?? 0), now);
   }
 
   #open(lane: Lane, target: number): Carrier {
@@ -196,7 +217,6 @@ export class Arrivals implements Source {
 
   /** A connection is gone: whoever waits longest may open another. */
   #replace(lane: Lane, target: number, now: Instant): void {
-    if (this.#ended) return;
     const slot = lane.waiting?.shift();
     if (slot !== undefined) this.#send(slot, this.#open(lane, target), now);
   }

@@ -3,7 +3,7 @@
 
 import type { Duration, Instant } from '../base.ts';
 import type { TlsTarget } from '../net.ts';
-import type { Choice, Demand, Dial, Objective } from '../scenario.ts';
+import type { Choice, ClientRetry, Demand, Dial, Objective } from '../scenario.ts';
 import type { ErrorCounts, HistogramLine, LedgerLine, Quantiles } from '../record.ts';
 
 /** One client group with everything resolved to addresses. */
@@ -16,6 +16,8 @@ export interface LoadGroup {
   readonly choice: Choice;
   /** How long a client waits, from due time. The connection is closed then. */
   readonly timeout: Duration;
+  /** Clients ask again after a failure or their timeout, which then holds for each try. Absent: what failed has failed. */
+  readonly retry?: ClientRetry;
   /** Response header that says who answered. Default `x-plimsoll-replica`. */
   readonly replicaHeader?: string;
   /** Cookie that says who answered, as a balancer sets it to find the same replica again. Read instead of the header. */
@@ -104,7 +106,10 @@ export interface HeldSnapshot {
 export interface GroupSnapshot {
   readonly group: string;
   readonly planned: number;
+  /** Requests that were sent, however often. */
   readonly sent: number;
+  /** Present where clients ask again. */
+  readonly tries?: Tries;
   /** Whole answers with a status below 400, as in the ledger. */
   readonly answered: number;
   /** `timeout`, `refused` (by the peer), `reset`, `closed`, `truncated`, `bad-response`, `status-4xx`, `status-5xx`,
@@ -161,10 +166,21 @@ export interface LoadResult {
   readonly limits: readonly string[];
 }
 
+/** Of requests that may be asked more than once. */
+export interface Tries {
+  /** Sent, first ones included. */
+  readonly sent: number;
+  /** Further ones that failures and timeouts led to: each a try more, unless the end came before it. */
+  readonly retries: number;
+}
+
 /** Counts of the measured stretch that a ledger does not have. */
 export interface GroupTotals {
   readonly group: string;
+  /** Requests, however often each was sent. */
   readonly sent: number;
+  /** Present where clients ask again. */
+  readonly tries?: Tries;
   /** Bytes of whole answers, heads included. */
   readonly bytes: number;
   readonly errors: ErrorCounts;

@@ -17,6 +17,7 @@ import type { RemoteThread } from './machines/remote-hand.ts';
 import { laterCut, mergedCut, mergedEnd } from './merge.ts';
 import { ObjectiveWatch } from './objective-watch.ts';
 import { ReplicaNames } from './replica-names.ts';
+import { demandSeed } from './share.ts';
 import { Tally } from './tally.ts';
 import { resultOf, secondOf, snapshotOf } from './views.ts';
 import { cutOf, endOf } from './wire-data.ts';
@@ -256,7 +257,14 @@ class Member {
       if (last !== undefined) tally.add(last);
       tally.planned = Math.max(tally.planned, tally.ended);
       tally.inFlightAtEnd += tally.planned - tally.ended;
-      const isWhole = leaveLostShare(tally, { demand, seed: plan.seed, share, begun, from, to: stopped });
+      const isWhole = leaveLostShare(tally, {
+        demand,
+        seed: demandSeed(plan.seed, index),
+        share,
+        begun,
+        from,
+        to: stopped,
+      });
       if (!isWhole) limits.push(`${this.#name}: its schedule went on for longer than could be counted`);
       return tally;
     });

@@ -11,11 +11,20 @@
 // The timeout counts from due time too: a client's patience begins when it wants the answer. When it runs out the connection
 // is closed, since the answer could still come and would be taken for another request's.
 //
+// Clients that ask again do so after any failure of the service's: a status of 500 or more, no answer, the timeout, which then holds
+// for each try. The request rests meanwhile and has no connection. However often it is asked it is one request with one end, whose
+// latency counts from when it first came due; of its tries only the number is kept.
+//
+//   asked ──► answered below 500 ─────────────────────────► ended
+//     ▲  └──► failed ── tries left, budget ──► rests ──┐
+//     │          └───── neither ───────────────────────│──► ended
+//     └────────────────────────────────────────────────┘
+//
 // Hot: `due`, `assign`, `answered`. One clock read a turn; nothing is allocated for a request.
 
 import { after, assert, between, type Duration, type Instant, ns } from '../base.ts';
 import type { Alarm, Engine, Target } from '../net.ts';
-import { type Balancer, balancerByName, type Endpoint } from '../policy.ts';
+import { type Balancer, balancerByName, type Endpoint, type RetryPolicy } from '../policy.ts';
 import { connectionsFor, connectionsMaxOf } from './capacity.ts';
 import type { Carrier, CarrierOwner, Reading } from './carrier.ts';
 import { Connection } from './connection.ts';
@@ -28,6 +37,7 @@ import { type ReplicaMark, replicaMark } from './replica-mark.ts';
 import type { ReplicaNames } from './replica-names.ts';
 import { type HttpVersion, type ReadyRequest, readyRequests } from './request-bytes.ts';
 import { Stretches } from './stretches.ts';
+import { WakeList } from './wake-list.ts';
 
 /** How a request ended, as far as its sender must know: `unreachable` means that its connection never opened. */
 export type Ending = 'answered' | 'failed' | 'unreachable';
@@ -37,8 +47,14 @@ export interface Source {
   begin(now: Instant): void;
   /** A connection that was opened in advance is ready. */
   opened(connection: Carrier, now: Instant): void;
-  /** The request on this connection ended. The connection may carry another one if it is still open. */
-  ended(connection: Carrier, ending: Ending, now: Instant): void;
+  /** The request on this connection has ended, or rests. The connection may carry another one if it is still open. */
+  freed(connection: Carrier, now: Instant): void;
+  /** A request of this user's has ended (of nobody's: −1). Its connection was freed before. */
+  ended(user: number, ending: Ending, now: Instant): void;
+  /** A request has rested and is to be asked again, on whatever connection is right. */
+  again(slot: number, now: Instant): void;
+  /** A request that waits for a connection is not to have one any more. Returns the target that it waited for. */
+  withdraw(slot: number): number;
   /** A connection that carried nothing is gone. */
   lostIdle(connection: Carrier, now: Instant): void;
   /** Nothing more is to come due after `now`. What waits for a connection is closed by whoever calls. */
@@ -49,7 +65,10 @@ export interface DispatchSetting {
   readonly engine: Engine;
   readonly group: LoadGroup;
   readonly names: ReplicaNames;
+  /** Of the choice among targets. */
   readonly seed: number;
+  /** How clients ask again. Undefined: they do not. */
+  readonly retry: RetryPolicy | undefined;
   readonly now: Instant;
 }
 
@@ -73,6 +92,9 @@ export class Dispatch implements CarrierOwner {
   readonly #pools: readonly Http2Pool[];
   /** Undefined where there is nothing to choose. */
   readonly #balancer: Balancer | undefined;
+  readonly #retry: RetryPolicy | undefined;
+  /** Slots of requests that wait for their next try. */
+  readonly #resting: WakeList;
   readonly #outcome: { ok: boolean; latency: Duration } = { ok: true, latency: ns(0) };
   /** By slot: the connection that carries the request; undefined while it waits for one. */
   readonly #carriers: (Carrier | undefined)[] = [];
@@ -82,6 +104,7 @@ export class Dispatch implements CarrierOwner {
   #noPorts = 0;
   #source: Source | undefined;
   #alarm: Alarm | undefined;
+  #ended = false;
   #latest: Instant;
 
   constructor(setting: DispatchSetting) {
@@ -105,6 +128,8 @@ export class Dispatch implements CarrierOwner {
     this.#pools = group.http2 === undefined ? [] : http2Pools(group, group.http2.streamsMax, () => engine.now());
     this.#targetReplicas = group.targets.map((target) => names.indexOf(target.id));
     this.#balancer = group.targets.length === 1 ? undefined : registryBalancer(group, setting.seed);
+    this.#retry = setting.retry;
+    this.#resting = new WakeList(engine, (slot, due, at) => this.#askAgain(slot, due, at));
     this.#latest = now;
   }
 
@@ -144,7 +169,9 @@ export class Dispatch implements CarrierOwner {
     const slot = this.pending.open(due);
     this.#carriers[slot] = undefined;
     this.stretches.planned(due);
-    this.inFlight.enter(due, this.#noLessThanBefore(now));
+    const noticed = this.#noLessThanBefore(now);
+    this.inFlight.enter(due, noticed);
+    this.#retry?.budget?.deposit(noticed);
     if (this.#alarm === undefined) this.#armAlarm();
     return slot;
   }
@@ -178,10 +205,12 @@ export class Dispatch implements CarrierOwner {
   /** Puts a request on a connection: sent at once if that is open, otherwise as soon as it opens. `reading` is shown the
    * answer as it comes. */
   assign(slot: number, connection: Carrier, request: ReadyRequest, now: Instant, reading?: Reading): void {
-    const due = this.pending.due(slot);
     connection.take(slot, request, reading);
     this.#carriers[slot] = connection;
-    this.stretches.at(due).lag.record(ns(Math.max(0, now - due)));
+    if (this.pending.retries(slot) === 0) {
+      const due = this.pending.due(slot);
+      this.stretches.at(due).lag.record(ns(Math.max(0, now - due)));
+    }
     this.#balancer?.started(connection.target, now);
     if (connection.state === 'open') this.#send(connection, now);
   }
@@ -195,14 +224,18 @@ export class Dispatch implements CarrierOwner {
   answered(connection: Carrier, at: Instant): void {
     const now = this.#noLessThanBefore(at);
     const slot = connection.request;
-    const due = this.pending.due(slot);
-    const latency = between(due, now);
-    const replica = connection.replica ?? this.#targetReplicas[connection.target] ?? 0;
+    const { status, received } = connection;
     const service = ns(now - this.pending.sent(slot));
-    this.stretches.at(due).answer(replica, connection.status, latency, service, connection.received);
-    this.#close(slot, connection, connection.status < 500, latency, now);
+    this.#release(slot, connection, status < 500, now);
     if (connection.state === 'closed') this.#connections.delete(connection);
-    this.#source?.ended(connection, 'answered', now);
+    const rests = status >= 500 && this.#rests(slot, now);
+    if (!rests) {
+      const due = this.pending.due(slot);
+      const replica = connection.replica ?? this.#targetReplicas[connection.target] ?? 0;
+      this.stretches.at(due).answer(replica, status, between(due, now), service, received);
+      this.#close(slot, now);
+    }
+    this.#goOn(connection, rests ? undefined : 'answered', now);
   }
 
   lost(connection: Carrier, kind: string, at: Instant): void {
@@ -215,35 +248,45 @@ export class Dispatch implements CarrierOwner {
       return;
     }
     const slot = connection.request;
-    const due = this.pending.due(slot);
     const ending = this.pending.isSent(slot) ? 'failed' : 'unreachable';
-    this.stretches.at(due).failure(this.#targetReplicas[connection.target] ?? 0, kind);
-    this.#close(slot, connection, false, between(due, now), now);
-    this.#source?.ended(connection, ending, now);
+    this.#release(slot, connection, false, now);
+    const rests = this.#rests(slot, now);
+    if (!rests) {
+      this.stretches.at(this.pending.due(slot)).failure(this.#targetReplicas[connection.target] ?? 0, kind);
+      this.#close(slot, now);
+    }
+    this.#goOn(connection, rests ? undefined : ending, now);
   }
 
-  /** Closes a request that was never put on a connection, as never sent. */
-  leaveUnsent(slot: number, now: Instant): void {
+  /** Closes a request without an end: as in flight, or as never sent where no try of it was. */
+  leave(slot: number, now: Instant): void {
     const due = this.pending.due(slot);
-    this.stretches.at(due).leftUnsent(ns(Math.max(0, now - due)));
-    this.#close(slot, undefined, false, ns(0), now);
+    const carrier = this.#carriers[slot];
+    const age = ns(Math.max(0, now - due));
+    const tally = this.stretches.at(due);
+    if (!this.pending.wasSent(slot)) tally.leftUnsent(age);
+    else tally.leftInFlight(carrier === undefined ? undefined : this.#targetReplicas[carrier.target], age);
+    if (carrier !== undefined) this.#release(slot, carrier, false, now);
+    this.#close(slot, now);
+    carrier?.drop();
   }
 
   /** A request that cannot even be put together. `target` is where it would have gone. */
   fail(slot: number, target: number, kind: string, now: Instant): void {
     this.stretches.at(this.pending.due(slot)).failure(this.#targetReplicas[target] ?? 0, kind);
-    this.#close(slot, undefined, false, ns(0), now);
+    this.#close(slot, now);
   }
 
   /** A cap of ours: the request is not even queued. */
   refuse(slot: number, now: Instant): void {
     const due = this.pending.due(slot);
     this.stretches.at(due).refusal(ns(Math.max(0, now - due)));
-    this.#close(slot, undefined, false, ns(0), now);
+    this.#close(slot, now);
   }
 
-  /** Nothing more comes due. */
+  /** Nothing more comes due, and what fails from now on is not asked again. What rests is. */
   end(now: Instant): void {
+    this.#ended = true;
     this.#source?.end(this.#noLessThanBefore(now));
   }
 
@@ -252,19 +295,11 @@ export class Dispatch implements CarrierOwner {
     const now = this.#noLessThanBefore(at);
     this.#alarm?.cancel();
     for (;;) {
-      const slot = this.pending.oldest;
+      const slot = this.pending.oldest ?? this.#resting.take();
       if (slot === undefined) break;
-      const due = this.pending.due(slot);
-      const carrier = this.#carriers[slot];
-      const age = ns(Math.max(0, now - due));
-      if (carrier !== undefined && this.pending.isSent(slot)) {
-        this.stretches.at(due).leftInFlight(this.#targetReplicas[carrier.target] ?? 0, age);
-      } else {
-        this.stretches.at(due).leftUnsent(age);
-      }
-      this.#close(slot, carrier, false, age, now);
-      carrier?.drop();
+      this.leave(slot, now);
     }
+    this.#resting.clear();
     for (const connection of this.#connections) connection.drop();
     this.#connections.clear();
     for (const pool of this.#pools) pool.close();
@@ -272,54 +307,91 @@ export class Dispatch implements CarrierOwner {
 
   #send(connection: Carrier, now: Instant): void {
     const slot = connection.request;
+    const tally = this.stretches.at(this.pending.due(slot));
+    if (!this.pending.wasSent(slot)) tally.sent += 1;
+    tally.tries += 1;
     this.pending.markSent(slot, now);
-    this.stretches.at(this.pending.due(slot)).sent += 1;
     connection.ask();
   }
 
-  #close(slot: number, connection: Carrier | undefined, ok: boolean, latency: Duration, now: Instant): void {
-    this.pending.close(slot);
+  /** The request is not on this connection any more: its try is over. */
+  #release(slot: number, connection: Carrier, ok: boolean, now: Instant): void {
     this.#carriers[slot] = undefined;
-    this.inFlight.leave(now);
-    if (connection === undefined) return;
     connection.letGo();
     if (this.#balancer === undefined) return;
     this.#outcome.ok = ok;
-    this.#outcome.latency = latency;
+    this.#outcome.latency = ns(Math.max(0, now - this.pending.askedAt(slot)));
     this.#balancer.finished(connection.target, this.#outcome, now);
+  }
+
+  /** Whether a request whose try has just failed will be asked again; it rests until then. */
+  #rests(slot: number, now: Instant): boolean {
+    const retry = this.#retry;
+    if (retry === undefined || this.#ended) return false;
+    const attempt = this.pending.retries(slot) + 1;
+    if (attempt > retry.retries || retry.budget?.withdraw(now) === false) return false;
+    this.stretches.at(this.pending.due(slot)).retries += 1;
+    this.pending.rest(slot);
+    this.#resting.add(after(now, retry.wait(attempt)), slot);
+    return true;
+  }
+
+  /** A try is over: its connection is free, and the request has ended or, where `ending` is undefined, rests. */
+  #goOn(connection: Carrier, ending: Ending | undefined, now: Instant): void {
+    this.#source?.freed(connection, now);
+    if (ending !== undefined) this.#source?.ended(connection.user, ending, now);
+    // Who does not wait is asked again in the same turn.
+    else this.#resting.wakeUntil(now);
+  }
+
+  /** `due`: when it was to be asked. */
+  #askAgain(slot: number, due: Instant, at: Instant): void {
+    const now = this.#noLessThanBefore(at);
+    this.pending.again(slot, due);
+    if (this.#alarm === undefined) this.#armAlarm();
+    this.#source?.again(slot, now);
+  }
+
+  #close(slot: number, now: Instant): void {
+    this.pending.close(slot);
+    this.inFlight.leave(now);
   }
 
   #armAlarm(): void {
     const oldest = this.pending.oldest;
     if (oldest === undefined) return;
-    this.#alarm = this.#engine.alarm(after(this.pending.due(oldest), this.group.timeout), this.#expire);
+    this.#alarm = this.#engine.alarm(after(this.pending.askedAt(oldest), this.group.timeout), this.#expire);
   }
 
-  /** Ends every request whose time has run out. Whoever came due first is first in the list, so the first one that still has
+  /** Ends every try whose time has run out. Whoever was to be asked first is first in the list, so the first one that still has
    * time ends the walk. */
   readonly #expire = (at: Instant): void => {
     const now = this.#noLessThanBefore(at);
     this.#alarm = undefined;
     for (;;) {
       const slot = this.pending.oldest;
-      if (slot === undefined || this.pending.due(slot) + this.group.timeout > now) break;
+      if (slot === undefined || this.pending.askedAt(slot) + this.group.timeout > now) break;
       this.#timeOut(slot, now);
     }
     if (this.#alarm === undefined) this.#armAlarm();
   };
 
   #timeOut(slot: number, now: Instant): void {
-    const due = this.pending.due(slot);
-    const age = between(due, now);
     const connection = this.#carriers[slot];
-    // Connections are taken in order of due time, so whoever waits for one is younger than those that have one.
-    assert(connection !== undefined, 'the oldest request of all does not wait for a connection');
+    const target = connection?.target ?? this.#source?.withdraw(slot) ?? 0;
     const ending = this.pending.isSent(slot) ? 'failed' : 'unreachable';
-    this.stretches.at(due).timeout(this.#targetReplicas[connection.target] ?? 0, age);
-    connection.drop();
-    this.#connections.delete(connection);
-    this.#close(slot, connection, false, age, now);
-    this.#source?.ended(connection, ending, now);
+    if (connection !== undefined) {
+      connection.drop();
+      this.#connections.delete(connection);
+      this.#release(slot, connection, false, now);
+    }
+    const rests = this.#rests(slot, now);
+    if (!rests) {
+      const due = this.pending.due(slot);
+      this.stretches.at(due).timeout(this.#targetReplicas[target] ?? 0, between(due, now));
+      this.#close(slot, now);
+    }
+    if (connection !== undefined) this.#goOn(connection, rests ? undefined : ending, now);
   }
 
   /** Two callbacks of one turn may disagree by some microseconds about when it began; time must not run backwards here. */

@@ -4,8 +4,9 @@
 //   begin ─► warm-up ─ measure() ─► measured ─ end() ─► drain ─► finish()
 //               cut()  cut()   cut()   cut()
 
-import { after, between, type Duration, type Instant, ms, ns } from '../base.ts';
+import { after, between, dice, type Duration, type Instant, ms, ns } from '../base.ts';
 import type { Engine } from '../net.ts';
+import { retryPolicyOf } from '../policy.ts';
 import { Arrivals } from './arrivals.ts';
 import { connectionsMaxOf, streamsOf } from './capacity.ts';
 import type { LoadGroup, LoadPlan } from './contract.ts';
@@ -16,7 +17,7 @@ import type { InFlightSpan } from './in-flight.ts';
 import { type GroupLimits, limitsReached } from './limits.ts';
 import { LoopWatch } from './loop-watch.ts';
 import type { ReplicaNames } from './replica-names.ts';
-import { type Share, sharedPacer } from './share.ts';
+import { demandSeed, type Share, sharedPacer } from './share.ts';
 import type { Tally } from './tally.ts';
 import { Users } from './users.ts';
 
@@ -60,7 +61,6 @@ interface Lane {
 }
 
 export class Driver {
-  readonly #plan: LoadPlan;
   readonly #setting: DriverSetting;
   readonly #engine: Engine;
   readonly #lanes: readonly Lane[];
@@ -75,7 +75,6 @@ export class Driver {
 
   constructor(plan: LoadPlan, setting: DriverSetting) {
     const { engine, begin } = setting;
-    this.#plan = plan;
     this.#setting = setting;
     this.#engine = engine;
     this.#lastCut = begin;
@@ -83,7 +82,7 @@ export class Driver {
     this.#cpuAtCut = setting.cpu();
     this.#cpuAtMeasure = this.#cpuAtCut;
     this.#loop = new LoopWatch(engine, engine.now());
-    this.#lanes = plan.groups.map((group) => this.#begin(group));
+    this.#lanes = plan.groups.map((group, index) => this.#begin(group, demandSeed(plan.seed, index)));
     this.#holders = (plan.held ?? []).map((group) => new Holder(group, engine, begin));
   }
 
@@ -139,10 +138,15 @@ export class Driver {
     };
   }
 
-  #begin(group: LoadGroup): Lane {
+  /** `seed` is the demand's own. Its schedule is one for all drivers; what each of them draws for itself is not. */
+  #begin(group: LoadGroup, seed: number): Lane {
     const { engine, names, share, begin } = this.#setting;
-    const { seed } = this.#plan;
-    const dispatch = new Dispatch({ engine, group, names, seed: seed + share.index, now: begin });
+    const retry =
+      group.retry === undefined
+        ? undefined
+        : retryPolicyOf(group.retry, dice(seed, `retries/${share.index}`), share.of);
+    const choice = dice(seed, `choice/${share.index}`).below(2 ** 31);
+    const dispatch = new Dispatch({ engine, group, names, seed: choice, retry, now: begin });
     if (group.demand.kind === 'closed') {
       dispatch.begin(new Users(group.demand, dispatch, engine, share), begin);
       return { dispatch, arrivals: undefined };

@@ -12,6 +12,7 @@ import type { Tally } from './tally.ts';
 
 export interface LostShare {
   readonly demand: Demand;
+  /** The demand's own. */
   readonly seed: number;
   readonly share: Share;
   /** When the schedule began; what came due after `from`, up to `to`, was left undone. */

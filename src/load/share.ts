@@ -8,6 +8,7 @@
 //   one schedule   0  1  2  3  4  5  6  7  8        of 3 drivers, the first has  0  3  6
 //                  ●  ○  ◦  ●  ○  ◦  ●  ○  ◦
 
+import { dice } from '../base.ts';
 import { type Dial, type Pacer, type PacedDemand, pacerOf } from '../scenario.ts';
 import { streamsOf } from './capacity.ts';
 import type { HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
@@ -23,6 +24,10 @@ export const whole: Share = { index: 0, of: 1 };
 /** How many of `count` things, dealt out in turn, are this share's. */
 export const dealt = (count: number, { index, of }: Share): number => Math.floor((count + of - 1 - index) / of);
 
+/** Each demand of a plan draws from streams of its own, by its place in the plan: two at the same rate do not arrive together. */
+export const demandSeed = (seed: number, place: number): number => dice(seed, `demand/${place}`).below(2 ** 31);
+
+/** `seed` is the demand's. */
 export function sharedPacer(demand: PacedDemand, seed: number, share: Share): Pacer {
   const pacer = pacerOf(demand, seed);
   if (share.of === 1) return pacer;

@@ -11,6 +11,9 @@
 // Every whole answer is a latency, whatever its status. What timed out, was refused by a cap, or had not ended is a lower
 // bound. What failed without an answer has no latency: only its count.
 //
+// A request that is asked again is still one. Of its tries there are two counts: all that were sent, and those after the first, which
+// were decided on when the one before had failed. How an earlier try failed is not among the errors.
+//
 // Hot: everything but `add` and `clear`.
 
 import type { Duration } from '../base.ts';
@@ -18,7 +21,11 @@ import { Histogram } from '../stats.ts';
 
 export class Tally {
   planned = 0;
+  /** Requests that were sent, once or more often. */
   sent = 0;
+  /** Tries that were sent, and further tries that failures led to. */
+  tries = 0;
+  retries = 0;
   answered = 0;
   failed = 0;
   timedOut = 0;
@@ -73,10 +80,11 @@ export class Tally {
     this.latency.recordUnfinished(age);
   }
 
-  leftInFlight(replica: number, age: Duration): void {
+  /** `replica`: undefined while it rests between two tries. */
+  leftInFlight(replica: number | undefined, age: Duration): void {
     this.inFlightAtEnd += 1;
     this.latency.recordUnfinished(age);
-    this.replica(replica).latency.recordUnfinished(age);
+    if (replica !== undefined) this.replica(replica).latency.recordUnfinished(age);
   }
 
   leftUnsent(age: Duration): void {
@@ -87,6 +95,8 @@ export class Tally {
   add(other: Tally): void {
     this.planned += other.planned;
     this.sent += other.sent;
+    this.tries += other.tries;
+    this.retries += other.retries;
     this.answered += other.answered;
     this.failed += other.failed;
     this.timedOut += other.timedOut;
@@ -106,6 +116,8 @@ export class Tally {
   clear(): void {
     this.planned = 0;
     this.sent = 0;
+    this.tries = 0;
+    this.retries = 0;
     this.answered = 0;
     this.failed = 0;
     this.timedOut = 0;

@@ -10,8 +10,8 @@
 //
 // Users with a think time start spread over it, so that they do not march in step; without one, all start at once.
 
-import { after, type Duration, Heap, type Instant, instantAt, ms, ns } from '../base.ts';
-import type { Alarm, Engine } from '../net.ts';
+import { after, assert, type Duration, type Instant, ms, ns } from '../base.ts';
+import type { Engine } from '../net.ts';
 import type { ClosedDemand } from '../scenario.ts';
 import type { Carrier } from './carrier.ts';
 import type { LoadTarget } from './contract.ts';
@@ -19,6 +19,7 @@ import type { Dispatch, Ending, Source } from './dispatch.ts';
 import { RendezvousPoint } from './rendezvous-point.ts';
 import { type LiveStep, liveSteps, Session } from './session.ts';
 import type { Share } from './share.ts';
+import { WakeList } from './wake-list.ts';
 
 /** Least pause after a connection that could not be opened, or a step that could not be put together. */
 const restAfterFutile = ms(100);
@@ -26,7 +27,6 @@ const restAfterFutile = ms(100);
 export class Users implements Source {
   readonly #demand: ClosedDemand;
   readonly #dispatch: Dispatch;
-  readonly #engine: Engine;
   readonly #share: Share;
   readonly #targets: readonly LoadTarget[];
   /** By user: the step that it takes next. */
@@ -42,18 +42,17 @@ export class Users implements Source {
   readonly #sessions: readonly Session[];
   /** By step. */
   readonly #rendezvous: readonly (RendezvousPoint | undefined)[];
-  /** Who is due when. */
-  readonly #thinking = new Heap<number>();
-  #alarm: Alarm | undefined;
-  #alarmAt: number = Infinity;
+  /** Whose request it is, by slot. */
+  readonly #askers: number[] = [];
+  readonly #thinking: WakeList;
   #ended = false;
 
   /** `share`: which of all users these are, for their numbers. */
   constructor(demand: ClosedDemand, dispatch: Dispatch, engine: Engine, share: Share) {
     this.#demand = demand;
     this.#dispatch = dispatch;
-    this.#engine = engine;
     this.#share = share;
+    this.#thinking = new WakeList(engine, (user, due, now) => this.#arrive(user, due, now));
     this.#targets = dispatch.group.targets;
     this.#steps = new Int32Array(demand.users);
     this.#begun = new Float64Array(demand.users);
@@ -78,11 +77,24 @@ export class Users implements Source {
 
   opened(): void {}
 
-  ended(connection: Carrier, ending: Ending, now: Instant): void {
+  freed(connection: Carrier): void {
     if (connection.state === 'closed') this.#connections[this.#place(connection)] = undefined;
+  }
+
+  ended(user: number, ending: Ending, now: Instant): void {
     if (this.#ended) return;
-    const pause = this.#pauseAfter(connection.user, now);
-    this.#dueAfter(ending === 'unreachable' ? longer(pause, restAfterFutile) : pause, connection.user, now);
+    const pause = this.#pauseAfter(user, now);
+    this.#dueAfter(ending === 'unreachable' ? longer(pause, restAfterFutile) : pause, user, now);
+  }
+
+  again(slot: number, now: Instant): void {
+    const user = this.#askers[slot];
+    assert(user !== undefined, 'a request that is asked again was asked by somebody');
+    this.#send(slot, user, this.#stepTaken(user), now);
+  }
+
+  withdraw(): number {
+    assert(false, 'no request of a user waits for a connection');
   }
 
   lostIdle(connection: Carrier): void {
@@ -91,18 +103,15 @@ export class Users implements Source {
 
   end(): void {
     this.#ended = true;
-    this.#alarm?.cancel();
     this.#thinking.clear();
     for (const point of this.#rendezvous) point?.close();
   }
 
   /** From the end of the step that the user has just taken to its next one: thought, and what is left of the pacing. */
   #pauseAfter(user: number, now: Instant): Duration {
-    const next = this.#steps[user] ?? 0;
-    const taken = next === 0 ? this.#dispatch.steps - 1 : next - 1;
-    const think = this.#demand.flow[taken]?.think ?? this.#demand.think;
+    const think = this.#demand.flow[this.#stepTaken(user)]?.think ?? this.#demand.think;
     const { pacing } = this.#demand;
-    if (pacing === undefined || next !== 0) return think;
+    if (pacing === undefined || this.#steps[user] !== 0) return think;
     return longer(think, ns((this.#begun[user] ?? 0) + pacing - now));
   }
 
@@ -111,9 +120,13 @@ export class Users implements Source {
       this.#arrive(user, now, now);
       return;
     }
-    const due = after(now, pause);
-    this.#thinking.push(due, user);
-    if (due < this.#alarmAt) this.#arm(due);
+    this.#thinking.add(after(now, pause), user);
+  }
+
+  /** The step that the user has asked for last. */
+  #stepTaken(user: number): number {
+    const next = this.#steps[user] ?? 0;
+    return next === 0 ? this.#dispatch.steps - 1 : next - 1;
   }
 
   /** The user is ready for its next step, which is due now unless it waits for others. */
@@ -129,8 +142,14 @@ export class Users implements Source {
     const step = this.#steps[user] ?? 0;
     if (step === 0) this.#beginFlow(user, due);
     const slot = this.#dispatch.due(due, now);
-    const target = this.#dispatch.pick(now);
+    this.#askers[slot] = user;
     this.#steps[user] = step + 1 === this.#dispatch.steps ? 0 : step + 1;
+    this.#send(slot, user, step, now);
+  }
+
+  /** For the first time or again. */
+  #send(slot: number, user: number, step: number, now: Instant): void {
+    const target = this.#dispatch.pick(now);
     if (this.#live !== undefined) {
       this.#askLive(user, step, slot, target, now);
       return;
@@ -164,26 +183,6 @@ export class Users implements Source {
     const place = user * this.#dispatch.targets + target;
     return (this.#connections[place] ??= this.#dispatch.connect(target, user));
   }
-
-  #arm(at: Instant): void {
-    this.#alarm?.cancel();
-    this.#alarmAt = at;
-    this.#alarm = this.#engine.alarm(at, this.#wake);
-  }
-
-  readonly #wake = (now: Instant): void => {
-    this.#alarmAt = Infinity;
-    for (;;) {
-      const due = this.#thinking.nextKey;
-      if (due === undefined) return;
-      if (due > now) {
-        if (due < this.#alarmAt) this.#arm(instantAt(due));
-        return;
-      }
-      const user = this.#thinking.pop();
-      if (user !== undefined) this.#arrive(user, instantAt(due), now);
-    }
-  };
 
   #place(connection: Carrier): number {
     return connection.user * this.#dispatch.targets + connection.target;

@@ -8,12 +8,14 @@ import type {
   GroupTotals,
   HeldResult,
   HeldSnapshot,
+  LoadGroup,
   LoadPlan,
   LoadResult,
   LoadSnapshot,
   ObjectiveResult,
   ReplicaSnapshot,
   ReplicaTotals,
+  Tries,
 } from './contract.ts';
 import type { DriverCut, DriverEnd } from './driver.ts';
 import type { HeldCut } from './hold-counts.ts';
@@ -38,7 +40,7 @@ export function snapshotOf(
   { broken, detail }: { readonly broken: readonly ObjectiveResult[]; readonly detail: 'histograms' | undefined },
 ): LoadSnapshot {
   const replicas = new Tally();
-  const groups = plan.groups.map(({ group }, index): GroupSnapshot => {
+  const groups = plan.groups.map((group, index): GroupSnapshot => {
     const { tally, inFlight } = cut.groups[index] ?? { tally: new Tally(), inFlight: nobody };
     addReplicas(replicas, tally);
     return groupSnapshot(group, tally, inFlight, names);
@@ -61,11 +63,12 @@ export function snapshotOf(
 
 const nobody: InFlightSpan = { mean: 0, min: 0, max: 0 };
 
-function groupSnapshot(group: string, tally: Tally, inFlight: InFlightSpan, names: ReplicaNames): GroupSnapshot {
+function groupSnapshot(group: LoadGroup, tally: Tally, inFlight: InFlightSpan, names: ReplicaNames): GroupSnapshot {
   return {
-    group,
+    group: group.group,
     planned: tally.planned,
     sent: tally.sent,
+    ...triesOf(group, tally),
     answered: tally.answered,
     errors: Object.fromEntries(tally.errors),
     inFlightMean: inFlight.mean,
@@ -80,6 +83,9 @@ function groupSnapshot(group: string, tally: Tally, inFlight: InFlightSpan, name
     answeredBy: answeredBy(tally, names),
   };
 }
+
+const triesOf = ({ retry }: LoadGroup, { tries, retries }: Tally): { readonly tries?: Tries } =>
+  retry === undefined ? {} : { tries: { sent: tries, retries } };
 
 function answeredBy(tally: Tally, names: ReplicaNames): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -144,7 +150,7 @@ export function resultOf(
   });
   return {
     span: end.span,
-    totals: plan.groups.map(({ group }, index) => totalsOf(group, end.groups[index] ?? new Tally())),
+    totals: plan.groups.map((group, index) => totalsOf(group, end.groups[index] ?? new Tally())),
     replicas: replicaTotals(all, names),
     ledgers,
     histograms,
@@ -187,11 +193,12 @@ function addReplicaHistograms(histograms: Histograms, tally: Tally, names: Repli
   });
 }
 
-const totalsOf = (group: string, { sent, bytes, errors }: Tally): GroupTotals => ({
-  group,
-  sent,
-  bytes,
-  errors: Object.fromEntries(errors),
+const totalsOf = (group: LoadGroup, tally: Tally): GroupTotals => ({
+  group: group.group,
+  sent: tally.sent,
+  ...triesOf(group, tally),
+  bytes: tally.bytes,
+  errors: Object.fromEntries(tally.errors),
 });
 
 function replicaTotals(tally: Tally, names: ReplicaNames): readonly ReplicaTotals[] {

@@ -13,6 +13,8 @@ type Errors = readonly (readonly [kind: string, count: number])[];
 export interface TallyData {
   readonly planned: number;
   readonly sent: number;
+  readonly tries: number;
+  readonly retries: number;
   readonly answered: number;
   readonly failed: number;
   readonly timedOut: number;
@@ -82,10 +84,12 @@ export const endOf = (data: EndData, names: ReplicaNames): DriverEnd => ({
 });
 
 export function tallyData(tally: Tally, names: ReplicaNames): TallyData {
-  const { planned, sent, answered, failed, timedOut, refused, inFlightAtEnd, neverSent, bytes } = tally;
+  const { planned, sent, tries, retries, answered, failed, timedOut, refused, inFlightAtEnd, neverSent, bytes } = tally;
   return {
     planned,
     sent,
+    tries,
+    retries,
     answered,
     failed,
     timedOut,
@@ -115,6 +119,8 @@ export function tallyOf(data: TallyData, names: ReplicaNames): Tally {
   const tally = new Tally();
   tally.planned = data.planned;
   tally.sent = data.sent;
+  tally.tries = data.tries;
+  tally.retries = data.retries;
   tally.answered = data.answered;
   tally.failed = data.failed;
   tally.timedOut = data.timedOut;

@@ -15,7 +15,8 @@
 //             stall MS (our process stands still) · measure · stop grace=MS
 //   expected  #n asks METHOD PATH | nothing · #n is closed · connections N
 //             second KEY=VALUE… (of the group's snapshot since the last one; in_flight=MIN/MEAN/MAX, errors as
-//             error.KIND=N, shares as by.REPLICA=N, quantiles as p50=MS, p99=MS, lag=MS)
+//             error.KIND=N, shares as by.REPLICA=N, quantiles as p50=MS, p99=MS, lag=MS; with retries=N in the first line
+//             tries=N and retries=N)
 //             end KEY=VALUE…
 
 import assert from 'node:assert/strict';
@@ -62,6 +63,7 @@ export function groupOf(line: string): LoadGroup {
     ...(given.has('max') ? { connectionsMax: Number(given.get('max')) } : {}),
     ...(given.has('room') ? { waitingMax: Number(given.get('room')) } : {}),
     ...(given.has('min') ? { connectionsMin: Number(given.get('min')) } : {}),
+    ...retryOf(given),
   };
   if (kind === 'closed') {
     const users = Number(given.get('users') ?? 1);
@@ -78,6 +80,13 @@ export function groupOf(line: string): LoadGroup {
       flow,
     },
   };
+}
+
+function retryOf(given: ReadonlyMap<string, string>): Pick<LoadGroup, 'retry'> {
+  const retries = given.get('retries');
+  if (retries === undefined) return {};
+  const budget = given.has('budget') ? Number(given.get('budget')) : undefined;
+  return { retry: { retries: Number(retries), backOff: msOf(given.get('back') ?? '0'), budget } };
 }
 
 class Play {
@@ -211,6 +220,10 @@ function secondValue(second: GroupSnapshot, key: string): string {
     case 'answered':
     case 'refused':
       return String(second[head]);
+    case 'tries':
+      return String(second.tries?.sent);
+    case 'retries':
+      return String(second.tries?.retries);
     case 'in_flight':
       return [second.inFlightMin, second.inFlightMean, second.inFlightMax].map((level) => +level.toFixed(3)).join('/');
     case 'by':

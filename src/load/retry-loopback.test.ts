@@ -1,0 +1,149 @@
+// Clients that ask again, on real sockets of both engines, over both versions of HTTP and from several threads: the server has seen as many
+// tries as were sent, and every planned request has one end.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import http2 from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { test } from 'node:test';
+import { ms, seconds } from '../base.ts';
+import { chooseEngine, type EngineChoice } from '../net.ts';
+import type { ClientRetry } from '../scenario.ts';
+import type { LoadGroup, LoadResult } from './contract.ts';
+import { startCrew } from './crew.ts';
+
+const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
+const closed = { kind: 'closed', clients: 'shop', users: 8, flow, think: ms(2) } as const;
+const open = { kind: 'open', clients: 'shop', ratePerSecond: 500, arrivals: 'poisson', flow } as const;
+const thrice: ClientRetry = { retries: 2, backOff: ms(5), budget: undefined };
+
+/** How a server treats a request. */
+type Treatment = 'answer' | 'fail' | 'reset' | 'ignore';
+
+/** Of ten requests six are answered, two are answered 503, one loses its connection, one is never answered. */
+const mixed = (request: number): Treatment => {
+  const last = request % 10;
+  return last === 0 ? 'ignore' : last === 5 ? 'reset' : last === 3 || last === 7 ? 'fail' : 'answer';
+};
+
+interface Case {
+  readonly demand: LoadGroup['demand'];
+  readonly retry?: ClientRetry;
+  readonly engine?: EngineChoice;
+  readonly workers?: number;
+  readonly http2?: boolean;
+  readonly treat?: (request: number) => Treatment;
+}
+
+interface Loaded {
+  readonly result: LoadResult;
+  /** Requests that the server has seen, and those of them that it answered well. */
+  readonly seen: number;
+  readonly answered: number;
+}
+
+/** Loads a server until it has seen 300 requests. */
+async function load({
+  demand,
+  retry = thrice,
+  engine = 'node',
+  workers = 1,
+  treat = mixed,
+  ...rest
+}: Case): Promise<Loaded> {
+  let seen = 0;
+  let answered = 0;
+  let enough = (): void => {};
+  const seenEnough = new Promise<void>((resolve) => (enough = resolve));
+  const next = (): Treatment => {
+    seen += 1;
+    if (seen === 300) enough();
+    const treatment = treat(seen);
+    if (treatment === 'answer') answered += 1;
+    return treatment;
+  };
+  const server = rest.http2 === true ? http2Server(next) : http1Server(next);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const group: LoadGroup = {
+    group: 'shop',
+    demand,
+    targets: [{ id: 'shop', host: '127.0.0.1', port: (server.address() as AddressInfo).port }],
+    choice: 'pick-first',
+    timeout: ms(300),
+    retry,
+    ...(rest.http2 === true ? { http2: { streamsMax: 4 } } : {}),
+  };
+  const run = await startCrew({ groups: [group], seed: 1 }, { workers, engine });
+  await seenEnough;
+  const result = await run.stop(seconds(10));
+  server.close();
+  return { result, seen, answered };
+}
+
+function http1Server(next: () => Treatment): Server {
+  return http.createServer((request, response) => {
+    const treatment = next();
+    if (treatment === 'reset') request.socket.resetAndDestroy();
+    if (treatment === 'fail') response.writeHead(503);
+    if (treatment === 'fail' || treatment === 'answer') response.end('hello');
+  });
+}
+
+function http2Server(next: () => Treatment): Server {
+  const server = http2.createServer();
+  server.on('stream', (stream: http2.ServerHttp2Stream) => {
+    stream.on('error', () => {});
+    const treatment = next();
+    if (treatment === 'reset') stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+    if (treatment !== 'fail' && treatment !== 'answer') return;
+    stream.respond({ ':status': treatment === 'fail' ? 503 : 200 });
+    stream.end('hello');
+  });
+  return server;
+}
+
+const cases: readonly (readonly [string, Case])[] = [
+  ['closed users', { demand: closed }],
+  ['open arrivals', { demand: open }],
+  ['closed users on io_uring', { demand: closed, engine: 'uring' }],
+  ['open arrivals on io_uring', { demand: open, engine: 'uring' }],
+  ['closed users over HTTP/2', { demand: closed, http2: true }],
+  ['open arrivals over HTTP/2', { demand: open, http2: true }],
+  ['three threads of open arrivals', { demand: open, workers: 3 }],
+];
+
+for (const [name, setting] of cases) {
+  const missing = 'impossible' in chooseEngine(setting.engine ?? 'node', {});
+  test(
+    `${name} ask again: the server has seen every try, and each request has one end`,
+    { skip: missing },
+    async () => {
+      const { result, seen, answered } = await load(setting);
+      const [ledger] = result.ledgers;
+      const [totals] = result.totals;
+      assert.ok(ledger !== undefined && totals?.tries !== undefined);
+      assert.equal(totals.tries.sent, seen);
+      assert.equal(totals.sent + totals.tries.retries, seen);
+      assert.ok(totals.tries.retries > 0);
+      assert.equal(ledger.planned, totals.sent + ledger.never_sent);
+      // On a busy machine a good answer may come after the patience of whoever asked.
+      assert.ok(ledger.answered > 0 && ledger.answered <= answered);
+      const failed = Object.values(totals.errors).reduce((sum, count) => sum + count, 0);
+      assert.equal(ledger.answered + failed + ledger.in_flight_at_end, totals.sent);
+    },
+  );
+}
+
+for (const workers of [1, 3]) {
+  test(`a budget of a tenth holds for all ${workers === 1 ? 'users' : 'threads'} together`, async () => {
+    const retry = { retries: 5, backOff: ms(0), budget: 0.1 };
+    const { result, seen } = await load({ demand: open, retry, workers, treat: () => 'fail' });
+    const [totals] = result.totals;
+    assert.ok(totals?.tries !== undefined);
+    assert.equal(totals.tries.sent, seen);
+    // A tenth, and the reserve of one a second over ten seconds; each thread keeps what is less than one.
+    const allowed = totals.sent / 10 + 10;
+    assert.ok(totals.tries.retries <= allowed, `${totals.tries.retries} of ${allowed}`);
+    assert.ok(totals.tries.retries > allowed - 1 - workers, `${totals.tries.retries} of ${allowed}`);
+  });
+}
