@@ -1,5 +1,6 @@
 // report: a record as text. Pure.
 
+export { storyLineText } from './report/story-text.ts';
 export { liveLine, liveLines, type LiveState } from './report/live.ts';
 export { type JunitCase, type JunitSuite, junitText } from './report/junit.ts';
 export { failureWords } from './report/failure-words.ts';

@@ -104,7 +104,8 @@ export async function conduct(options: RunOptions): Promise<RunResult> {
   }
   const diagnosis = diagnose(recordOf(lines));
   tell({ kind: 'verdict', at_ns: world.now(), verdict: diagnosis });
-  tell({ kind: 'end', at_ns: world.now(), ...end });
+  const digest = world.digest?.();
+  tell({ kind: 'end', at_ns: world.now(), ...end, ...(digest === undefined ? {} : { digest }) });
   return { diagnosis, objectives, limits: [...new Set(limits)], interrupted: stop.aborted };
 }
 

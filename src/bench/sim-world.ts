@@ -22,6 +22,7 @@ export function simWorld({ scenario, seed }: SimWorldOptions): World {
     available: availableIn(scenario),
     topology: () => simulation.topology(),
     now: () => simulation.now,
+    digest: () => simulation.digest,
     close: () => Promise.resolve(),
     play(arrangement, tell, stop) {
       const lines: RecordLine[] = [];

@@ -14,6 +14,8 @@ export interface World {
   topology(): Omit<TopologyLine, 'kind' | 'at_ns'>;
   /** Nanoseconds since the world began. */
   now(): number;
+  /** Of imagined time: a hash of everything that has happened. */
+  readonly digest?: () => string;
   /** Plays a phase to its end or until `stop` is aborted, whichever comes first. Calls `tell` for each event, tick,
    * histogram and ledger as it happens. */
   play(arrangement: Arrangement, tell: (line: RecordLine) => void, stop: AbortSignal): Promise<PhaseOutcome>;

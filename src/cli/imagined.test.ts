@@ -45,6 +45,34 @@ test('replications give every figure an interval, and need imagined time and mor
   assert.equal(plimsoll('run', 'healthy', '--world', 'sim', '--replications', '1').code, 2);
 });
 
+test('trace tells a stretch event by event, and the digest is that of the run', () => {
+  const { code, stdout, stderr } = plimsoll('trace', 'convoy', '--from', '2s', '--for', '10ms', '--seed', '3');
+  assert.equal(code, 0);
+  assert.match(stdout, /^ {2}2\.00\d{7} s {2}due {11}request \d+ at api-\d .* api-\d: \d+ in flight, \d busy/);
+  assert.match(stderr, /^\d+ events told of \d+ up to 2\.01 s; digest [0-9a-f]{8}\n$/);
+  const run = (...more: string[]) =>
+    plimsoll('run', 'convoy', '--world', 'sim', '--seed', '3', '--quiet', '--json', '--experiments', 'none', ...more);
+  const digestOf = (text: string): string | undefined => /"digest": "([0-9a-f]{8})"/.exec(text)?.[1];
+  const digest = digestOf(run('--out', 'first').stdout);
+  assert.ok(digest !== undefined && digest === digestOf(run('--out', 'again').stdout));
+  assert.notEqual(digest, digestOf(run('--out', 'longer', '--duration', '20s').stdout));
+});
+
+test('trace says what it cannot follow', () => {
+  const wrong = (...args: string[]): string => {
+    const { code, stderr } = plimsoll('trace', ...args);
+    assert.equal(code, 2);
+    return stderr;
+  };
+  assert.match(wrong('convoy', '--from', '2x'), /^--from: expected a time such as 8s or 50ms, found 2x\n$/);
+  assert.match(
+    wrong('convoy', '--only', 'api-9'),
+    /^--only: there is no api-9; expected one of api-1, api-2, api-3, api-4\n$/,
+  );
+  assert.match(wrong('convoy', '--from', '10m'), /^--from: 10 m.* is past the end of the run/);
+  assert.match(wrong('internet-scale'), /^50,?000 replicas: expected at most 1,?000 to follow/);
+});
+
 test('what-if fits the fleet of a record, says how well, and tells what least-request would do', () => {
   const out = join(folder, 'convoy');
   assert.equal(

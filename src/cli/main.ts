@@ -148,6 +148,21 @@ function commands(done: (code: number) => void): Command {
     });
 
   program
+    .command('trace')
+    .description('what happens in imagined time, event by event: which replica got what, and what it held then')
+    .argument('<scenario>', "a scenario's name or path")
+    .option('--from <time>', 'when the stretch begins, counted from the start of the run, warm-up included', '0s')
+    .option('--for <time>', 'how long it is', '100ms')
+    .option('--only <id>', 'only events that change this replica or dependency')
+    .option('--seed <number>', 'seed of everything that is drawn', '1')
+    .option('--set <path=value...>', 'change the scenario first')
+    .option('--json', 'a JSON object a line')
+    .action(async (scenario: string, options: object) => {
+      const { trace } = await import('./commands/trace.ts');
+      done(trace(scenario, options));
+    });
+
+  program
     .command('scenarios')
     .description('list the built-in scenarios, one line each')
     .option('--print <name>', 'print one of them as YAML, to start your own from')

@@ -273,7 +273,13 @@ const ledger = object<LedgerLine>({
 
 const journal = object<JournalLine>({ kind: oneOf('journal'), at_ns: amount, text });
 const verdict = object<VerdictLine>({ kind: oneOf('verdict'), at_ns: amount, verdict: anything });
-const end = object<EndLine>({ kind: oneOf('end'), at_ns: amount, reason: text, detail: optional(text) });
+const end = object<EndLine>({
+  kind: oneOf('end'),
+  at_ns: amount,
+  reason: text,
+  detail: optional(text),
+  digest: optional(text),
+});
 
 /** By kind, in the order in which they first come in a record. */
 export const lineShapes: { readonly [K in RecordLine['kind']]: Shape<Extract<RecordLine, { readonly kind: K }>> } = {

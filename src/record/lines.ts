@@ -363,4 +363,6 @@ export interface EndLine {
   /** `finished`, `interrupted`, `failed`, or `objective`: one that says `or abort` did not hold. A record without an end was cut off. */
   readonly reason: string;
   readonly detail?: string;
+  /** Of imagined time, a hash of everything that happened: equal scenarios, seeds and versions give equal ones, on any machine. */
+  readonly digest?: string;
 }

@@ -13,6 +13,7 @@ export function resultJson(outcome: Outcome): object {
     scenario: record?.header.scenario,
     world: record?.header.world,
     seed: record?.header.seed,
+    digest: record?.end?.digest,
     record: outcome.file,
     complete: record?.complete,
     sources: outcome.sources,

@@ -24,7 +24,16 @@ export function resultText(outcome: Outcome, columns: number, paint: Paint): str
     ...verdictLines(diagnosis, width, paint),
     ...(diagnosis.load_line === undefined ? [] : safeLoadLines(diagnosis.load_line, paint)),
     ...(outcome.file === undefined ? [] : [paint.faint(`record: ${outcome.file}`)]),
+    ...digestLines(outcome.record, paint),
   ];
+}
+
+/** Only imagined time can be had again. */
+function digestLines(record: RunRecord | undefined, paint: Paint): string[] {
+  const digest = record?.end?.digest;
+  return record === undefined || digest === undefined
+    ? []
+    : [paint.faint(`seed ${record.header.seed}, digest ${digest}: with the same seed all of it happens again`)];
 }
 
 function verdictLines({ verdict }: Diagnosis, width: number, paint: Paint): string[] {

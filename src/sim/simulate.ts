@@ -40,7 +40,7 @@ export function* simulate(scenario: Scenario, options: SimulateOptions): Generat
     yield phaseLine(simulation.now, arrangement, experiment);
     yield* simulation.play(arrangement);
   }
-  yield { kind: 'end', at_ns: simulation.now, reason: 'finished' };
+  yield { kind: 'end', at_ns: simulation.now, reason: 'finished', digest: simulation.digest };
 }
 
 function phaseLine(at_ns: number, arrangement: Arrangement, experiment: ExperimentFacts | undefined): RecordLine {
