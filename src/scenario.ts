@@ -24,3 +24,4 @@ export { distributionMean, sampler } from './scenario/sampler.ts';
 export { scenarioJsonSchema } from './scenario/schema.ts';
 export { readSource, type Source } from './scenario/source.ts';
 export { unimagined } from './scenario/unimagined.ts';
+export { parseShare } from './scenario/units.ts';

@@ -178,7 +178,8 @@ export function labWorld(options: LabWorldOptions): World {
       const clients = arrangement.clients.find((one) => one.name === demand.clients);
       if (clients === undefined) continue;
       const targets = await targetsFor(clients);
-      groups.push({ group: clients.name, demand, targets, choice: clients.choice, timeout: clients.timeout });
+      const { name, choice, timeout, retry } = clients;
+      groups.push({ group: name, demand, targets, choice, timeout, ...(retry === undefined ? {} : { retry }) });
     }
     return groups;
   }

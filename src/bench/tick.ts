@@ -84,6 +84,7 @@ function clientTick(group: LoadSnapshot['groups'][number], cpu: number | undefin
     planned: group.planned,
     sent: group.sent,
     answered: group.answered,
+    retries: group.tries?.retries,
     errors: empty(group.errors) ? undefined : group.errors,
     in_flight_mean: group.inFlightMean,
     in_flight_min: group.inFlightMin,

@@ -2,8 +2,11 @@
 
 import { type Duration, ms, parseDuration } from '../base.ts';
 import { readSource, type SourceRequest } from '../load.ts';
-import { type Objective, parseObjective, type RateStage, warped } from '../scenario.ts';
+import { type Objective, parseObjective, parseShare, type RateStage, warped } from '../scenario.ts';
 import { UsageError } from './exit.ts';
+
+/** Times that may be 0. */
+const mayBeNothing = new Set(['--think', '--warm-up', '--retry-back-off']);
 
 /** A file that was given with a flag. */
 export interface GivenFile {
@@ -52,6 +55,20 @@ export class FlagReader {
     return 1;
   }
 
+  countUpTo(flag: string, text: string, most: number): number {
+    const count = this.count(flag, text);
+    if (count <= most) return count;
+    this.wrong(`${flag}: found "${text}", expected ${most} at most`);
+    return 1;
+  }
+
+  share(flag: string, text: string): number {
+    const found = parseShare(text);
+    if (found !== undefined) return found;
+    this.wrong(`${flag}: found "${text}", expected a share such as 10%`);
+    return 0;
+  }
+
   rate(flag: string, text: string): number {
     const value = Number(text.replace(/\/s$/, '').replace(/k$/i, 'e3'));
     if (value > 0 && Number.isFinite(value)) return value;
@@ -82,7 +99,7 @@ export class FlagReader {
   /** As wrk does, a bare number is of seconds. */
   time(flag: string, text: string): Duration {
     const found = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-    if (found !== undefined && (found > 0 || flag === '--think' || flag === '--warm-up')) return found;
+    if (found !== undefined && (found > 0 || mayBeNothing.has(flag))) return found;
     this.wrong(`${flag}: found "${text}", expected a duration such as 30s, 500ms or 2m`);
     return ms(1);
   }

@@ -12,6 +12,9 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
     .option('-d, --duration <time>', 'how long is measured (default: 10s, or until stages or a replay have ended)')
     .option('--warm-up <time>', 'load that is not judged, first (default: 0)')
     .option('--timeout <time>', 'how long a client waits for an answer (default: 2s)')
+    .option('--retries <count>', 'a client asks again so often, after a failure or its timeout (default: 0)')
+    .option('--retry-back-off <time>', 'ceiling of the first wait, which doubles and is drawn below it (default: 0)')
+    .option('--retry-budget <share>', 'retries for each request at most, all clients together, such as 10%')
     .option('-R, --rate <per second>', 'open loop: so many requests a second, whatever the answers do')
     .option(
       '--stage <time:rate>',

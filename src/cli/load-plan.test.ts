@@ -38,6 +38,26 @@ test('without a rate each connection is a user; with one the demand is open', ()
   assert.deepEqual([open.plan.groups[0]?.connectionsMin, open.plan.groups[0]?.connectionsMax], [10, 10]);
 });
 
+test('clients ask again as often as they are told, with a wait and a budget where there are any', () => {
+  const retryOf = (flags: Partial<LoadFlags>) =>
+    loadPlan(address, { ...defaults, ...flags }, undefined).plan.groups[0]?.retry;
+  assert.equal(retryOf({}), undefined);
+  assert.deepEqual(retryOf({ retries: '3' }), { retries: 3, backOff: 0, budget: undefined });
+  assert.deepEqual(retryOf({ retries: '20', retryBackOff: '100ms', retryBudget: '10%' }), {
+    retries: 20,
+    backOff: ms(100),
+    budget: 0.1,
+  });
+  assert.deepEqual(problems({ retries: '21', retryBackOff: 'soon', retryBudget: '10' }, address), [
+    '--retries: found "21", expected 20 at most',
+    '--retry-back-off: found "soon", expected a duration such as 30s, 500ms or 2m',
+    '--retry-budget: found "10", expected a share such as 10%',
+  ]);
+  assert.deepEqual(problems({ retryBudget: '10%' }, address), [
+    '--retry-budget needs --retries: how often a client asks again',
+  ]);
+});
+
 test('method, body and headers make the request; a body alone is posted', () => {
   const { plan } = loadPlan(address, { ...defaults, body: 'x', header: ['Accept: text/html', 'a:b:c'] }, undefined);
   assert.deepEqual(plan.groups[0]?.demand.flow, [

@@ -4,12 +4,15 @@
 import { type Duration, formatDuration, ns, seconds } from '../base.ts';
 import { chanceSeed } from '../host.ts';
 import type { HeldGroup, LoadGroup, LoadPlan, LoadTarget, SourceRequest } from '../load.ts';
-import type { Demand, Step } from '../scenario.ts';
+import type { ClientRetry, Demand, Step } from '../scenario.ts';
 import { FlagReader, type GivenFile } from './flag-reader.ts';
 
 /** `h2` is HTTP/2 agreed on by ALPN, `h2c` HTTP/2 that both sides know of beforehand, `http2` whichever of them suits the address.
  * `auto` is left to the server: it is HTTP/1.1 here until somebody has asked. */
 export type Protocol = 'h1' | 'h2' | 'h2c' | 'http2' | 'auto';
+
+/** As in a scenario. */
+const retriesMax = 20;
 
 /** The flags as they were typed, but for files, which have been read. */
 export interface LoadFlags {
@@ -25,6 +28,9 @@ export interface LoadFlags {
   readonly body?: string | undefined;
   /** Default 2s, of a scenario what its clients have. */
   readonly timeout?: string | undefined;
+  readonly retries?: string | undefined;
+  readonly retryBackOff?: string | undefined;
+  readonly retryBudget?: string | undefined;
   readonly replicaHeader: string;
   readonly replicaCookie?: string | undefined;
   readonly insecure?: boolean | undefined;
@@ -74,12 +80,14 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
   const users = connections * (http2?.streamsMax ?? 1);
   const { demand, shape, lasts } = demandOf(flow, requests, flags, users, reader);
   const held = heldOf(targets, flags, reader);
+  const retry = retryOf(flags, reader);
   const group: LoadGroup = {
     group: 'load',
     demand,
     targets,
     choice: targets.length === 1 ? 'pick-first' : 'round-robin',
     timeout: reader.time('--timeout', flags.timeout ?? '2s'),
+    ...(retry === undefined ? {} : { retry }),
     replicaHeader: flags.replicaHeader.toLowerCase(),
     ...(flags.replicaCookie === undefined ? {} : { replicaCookie: flags.replicaCookie }),
     connectionsMax: connections,
@@ -226,6 +234,20 @@ function demandOf(
     demand: { ...open, ratePerSecond: rate, stages },
     shape: `open loop at ${way.join(' → ')}/s, ${arrivals}`,
     lasts: ns(stages.reduce((sum, { over }) => sum + over, 0)),
+  };
+}
+
+function retryOf(flags: LoadFlags, reader: FlagReader): ClientRetry | undefined {
+  const { retries, retryBackOff, retryBudget } = flags;
+  if (retries === undefined) {
+    if (retryBackOff !== undefined) reader.wrong('--retry-back-off needs --retries: how often a client asks again');
+    if (retryBudget !== undefined) reader.wrong('--retry-budget needs --retries: how often a client asks again');
+    return undefined;
+  }
+  return {
+    retries: reader.countUpTo('--retries', retries, retriesMax),
+    backOff: reader.time('--retry-back-off', retryBackOff ?? '0'),
+    budget: retryBudget === undefined ? undefined : reader.share('--retry-budget', retryBudget),
   };
 }
 

@@ -9,7 +9,7 @@ import { scenarioLoad } from './scenario-load.ts';
 const flags: LoadFlags = { threads: '1', replicaHeader: 'X-Who', speed: '1', seed: '7', protocol: 'h1' };
 const text = `plimsoll: 1
 services: { api: {} }
-clients: { shoppers: { timeout: 1s }, batch: {} }
+clients: { shoppers: { timeout: 1s, retry: { retries: 2 } }, batch: {} }
 demand:
   - { clients: shoppers, closed: { users: 4, flow: [{ get: /, headers: { Host: shop.test } }] } }
   - { clients: batch, open: { rate: 50/s, stages: [{ over: 5s, to: 200/s }] } }
@@ -42,6 +42,15 @@ test('each demand is a group at the address, with the timeout of its clients', (
   );
   assert.deepEqual([warmUp, lasts, open], [seconds(2), seconds(30), true]);
   assert.deepEqual(plan.groups[0]?.demand.flow[0]?.headers, { host: '127.0.0.1:8080', Host: 'shop.test' });
+});
+
+test('clients ask again as the scenario says, and no flag says it otherwise', () => {
+  const { groups } = planned().plan;
+  assert.deepEqual(
+    groups.map(({ retry }) => retry),
+    [{ retries: 2, backOff: 0, budget: undefined }, undefined, undefined],
+  );
+  assert.throws(() => planned({ retries: '3' }), /--retries: the scenario says that/);
 });
 
 test('connections that are held and objectives come along, flags add to them', () => {

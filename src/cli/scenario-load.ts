@@ -18,6 +18,9 @@ const saidThere = [
   'rate',
   'stage',
   'think',
+  'retries',
+  'retryBackOff',
+  'retryBudget',
   'arrivals',
   'method',
   'body',
@@ -50,6 +53,7 @@ export function scenarioLoad(address: string | undefined, flags: LoadFlags, scen
         flags.timeout === undefined && clients !== undefined
           ? clients.timeout
           : reader.time('--timeout', flags.timeout ?? '2s'),
+      ...(clients?.retry === undefined ? {} : { retry: clients.retry }),
       replicaHeader: flags.replicaHeader.toLowerCase(),
       ...(flags.replicaCookie === undefined ? {} : { replicaCookie: flags.replicaCookie }),
       ...(flags.connections === undefined ? {} : { connectionsMax: reader.count('--connections', flags.connections) }),

@@ -5,7 +5,7 @@
 
 import { type Duration, inSeconds } from '../base.ts';
 import { Histogram, histogramOfFields } from '../stats.ts';
-import type { GroupSnapshot, LoadResult } from './contract.ts';
+import type { GroupSnapshot, LoadResult, Tries } from './contract.ts';
 
 export interface LoadSummary {
   readonly span_ns: number;
@@ -21,6 +21,8 @@ export interface LoadSummary {
   readonly spectrum: readonly SpectrumRow[];
   /** Whole answers. */
   readonly requests: number;
+  /** Undefined where clients do not ask again. */
+  readonly tries: (Tries & { readonly requests: number }) | undefined;
   readonly bytes: number;
   readonly requests_per_s: number;
   readonly bytes_per_s: number;
@@ -95,6 +97,7 @@ export function summaryOf(
     uncorrected: percentileRows(service),
     spectrum: spectrumOf(latency),
     requests: latency.count,
+    tries: totals?.tries === undefined ? undefined : { requests: totals.sent, ...totals.tries },
     bytes: totals?.bytes ?? 0,
     requests_per_s: span > 0 ? latency.count / span : 0,
     bytes_per_s: span > 0 ? (totals?.bytes ?? 0) / span : 0,

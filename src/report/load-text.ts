@@ -21,6 +21,8 @@ export interface LoadFigures {
     readonly inverse: number;
   }[];
   readonly requests: number;
+  /** Undefined where clients do not ask again. */
+  readonly tries?: TryFigures | undefined;
   readonly bytes: number;
   readonly requests_per_s: number;
   readonly bytes_per_s: number;
@@ -42,6 +44,13 @@ export interface LoadFigures {
   readonly ledger: LedgerFigures | undefined;
   readonly lag: readonly PercentileFigure[];
   readonly limits: readonly string[];
+}
+
+interface TryFigures {
+  /** Requests that were sent, once or more often. */
+  readonly requests: number;
+  readonly sent: number;
+  readonly retries: number;
 }
 
 export interface LedgerFigures {
@@ -102,6 +111,7 @@ export function loadText(figures: LoadFigures, options: LoadTextOptions, paint: 
     ...(figures.replicas.length === 0 ? [] : ['']),
     ...replicaRows(figures, paint),
     ...ledgerRow(figures.ledger, paint),
+    ...triesRow(figures.tries),
     ...lagRow(figures, paint),
     ...figures.limits.map((limit) => paint.odd(`limit of the generator: ${limit}`)),
   ];
@@ -178,6 +188,11 @@ function ledgerRow(ledger: LedgerFigures | undefined, paint: Paint): string[] {
   ];
   return [`${paint.strong('ledger:')} ${ledger.planned} planned = ${parts.join(' + ')}`];
 }
+
+const triesRow = (tries: TryFigures | undefined): string[] =>
+  tries === undefined
+    ? []
+    : [`tries: ${tries.sent} sent for ${tries.requests} requests; ${tries.retries} failures were asked again`];
 
 function lagRow({ lag }: LoadFigures, paint: Paint): string[] {
   const at = (percentile: number): string => time(lag.find((row) => row.percentile === percentile)?.value_ns ?? 0);

@@ -17,7 +17,7 @@ import {
   type TickLine,
 } from '../../record.ts';
 import type { Demand } from '../../scenario.ts';
-import type { LoadPlan, LoadResult, LoadSnapshot } from '../contract.ts';
+import type { LoadGroup, LoadPlan, LoadResult, LoadSnapshot } from '../contract.ts';
 
 export interface LoadRecordSetting {
   readonly plan: LoadPlan;
@@ -85,11 +85,17 @@ export class LoadRecord {
         service: 'service',
         demand: demandFacts(group.demand),
         timeout_ns: group.timeout,
+        ...retryFacts(group),
       })),
     });
     this.#tell({ kind: 'phase', at_ns: 0, name: phase, measure_from_ns: 0 });
   }
 }
+
+const retryFacts = ({ retry }: LoadGroup): Pick<ClientFacts, 'retries' | 'retry_budget'> =>
+  retry === undefined
+    ? {}
+    : { retries: retry.retries, ...(retry.budget === undefined ? {} : { retry_budget: retry.budget }) };
 
 const demandFacts = (demand: Demand): DemandFacts =>
   demand.kind === 'closed'
@@ -114,6 +120,7 @@ function tickOf(snapshot: LoadSnapshot, at_ns: number): TickLine {
       planned: group.planned,
       sent: group.sent,
       answered: group.answered,
+      ...(group.tries === undefined ? {} : { retries: group.tries.retries }),
       in_flight_mean: group.inFlightMean,
       in_flight_min: group.inFlightMin,
       in_flight_max: group.inFlightMax,

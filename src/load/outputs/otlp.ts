@@ -109,6 +109,18 @@ function metricsOf(totals: RunningTotals, times: OtlpTimes): readonly OtlpMetric
       groups.map(([group, { sent }]) => whole({ group }, sent)),
     ),
     sum(
+      'plimsoll.load.tries',
+      'Tries that were sent, where clients ask again.',
+      '{try}',
+      groups.flatMap(([group, { tries }]) => (tries === undefined ? [] : [whole({ group }, tries.sent)])),
+    ),
+    sum(
+      'plimsoll.load.retries',
+      'Further tries that failures and timeouts led to.',
+      '{try}',
+      groups.flatMap(([group, { tries }]) => (tries === undefined ? [] : [whole({ group }, tries.retries)])),
+    ),
+    sum(
       'plimsoll.load.ended',
       'Requests by how they ended.',
       '{request}',

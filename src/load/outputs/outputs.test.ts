@@ -20,6 +20,7 @@ const plan: LoadPlan = {
       targets: [{ id: 'gateway', host: '10.0.0.1', port: 80 }],
       choice: 'round-robin',
       timeout: seconds(1),
+      retry: { retries: 3, backOff: ms(0), budget: undefined },
     },
   ],
 };
@@ -35,6 +36,9 @@ function second() {
   for (let count = 1; count <= 10; count++) tally.failure(names.indexOf('api-2'), 'reset');
   for (let count = 1; count <= 5; count++) tally.timeout(names.indexOf('api-2'), seconds(1));
   tally.planned = tally.ended;
+  tally.sent = 110;
+  tally.tries = 130;
+  tally.retries = 20;
   const groups = [{ tally, inFlight: { mean: 1.5, min: 0, max: 7 } }];
   const cut = { at: after(instantAt(0), seconds(1)), span: seconds(1), cpu: ms(10), groups, held: [] };
   return { tally, snapshot: snapshotOf(plan, cut, names, { broken: [], detail: 'histograms' }) };
@@ -47,6 +51,7 @@ test('a row of the table says what is a lower bound, and quotes what needs it', 
   const row = Object.fromEntries(names.map((name, index) => [name, cells[index]]));
   assert.equal(row['name'], 'quoted');
   assert.deepEqual([row['failed'], row['timed_out'], row['answered'], row['planned']], ['10', '5', '100', '115']);
+  assert.deepEqual([row['sent'], row['tries'], row['retries']], ['110', '130', '20']);
   assert.equal(row['at_least'], 'p99 p999 max');
   assert.equal(row['latency_max_ms'], '1000.000');
   assert.equal(row['errors'], 'reset=10 timeout=5');
@@ -64,6 +69,8 @@ test('cumulative buckets for Prometheus rise to the count, and labels are escape
     [20, 100, 200, 200],
   );
   assert.match(text, /plimsoll_load_ended_total\{group="a \\"shop\\", large",how="timed_out"\} 10/);
+  assert.match(text, /plimsoll_load_tries_total\{group="a \\"shop\\", large"\} 260/);
+  assert.match(text, /plimsoll_load_retries_total\{group="a \\"shop\\", large"\} 40/);
   assert.match(text, /plimsoll_load_errors_total\{group="a \\"shop\\", large",kind="reset"\} 20/);
   assert.equal([...text.matchAll(/^# TYPE (\S+)/gm)].length, new Set(text.match(/^# TYPE \S+/gm)).size);
 });

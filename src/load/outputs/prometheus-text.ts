@@ -50,6 +50,12 @@ function families(totals: RunningTotals): readonly Family[] {
     counter('plimsoll_load_sent_total', 'Requests that were sent.', (name) =>
       groups.map(([group, { sent }]) => sample(name, { group }, sent)),
     ),
+    counter('plimsoll_load_tries_total', 'Tries that were sent, where clients ask again.', (name) =>
+      groups.flatMap(([group, { tries }]) => (tries === undefined ? [] : [sample(name, { group }, tries.sent)])),
+    ),
+    counter('plimsoll_load_retries_total', 'Further tries that failures and timeouts led to.', (name) =>
+      groups.flatMap(([group, { tries }]) => (tries === undefined ? [] : [sample(name, { group }, tries.retries)])),
+    ),
     counter('plimsoll_load_ended_total', 'Requests by how they ended; in the end they add up to the planned.', (name) =>
       groups.flatMap(([group, running]) => ends(running).map(([how, count]) => sample(name, { group, how }, count))),
     ),

@@ -3,12 +3,14 @@
 
 import { assert, type Duration, ns } from '../../base.ts';
 import { Histogram, histogramOfFields } from '../../stats.ts';
-import type { GroupSnapshot, LoadResult, LoadSnapshot } from '../contract.ts';
+import type { GroupSnapshot, LoadResult, LoadSnapshot, Tries } from '../contract.ts';
 
 /** In the words of the ledger. */
 export interface GroupRunning {
   planned: number;
   sent: number;
+  /** Undefined where clients do not ask again. */
+  tries: Tries | undefined;
   answered: number;
   failed: number;
   timedOut: number;
@@ -99,6 +101,7 @@ function newGroup(): GroupRunning {
   return {
     planned: 0,
     sent: 0,
+    tries: undefined,
     answered: 0,
     failed: 0,
     timedOut: 0,
@@ -117,6 +120,7 @@ function newGroup(): GroupRunning {
 function addGroup(into: GroupRunning, second: GroupSnapshot): void {
   into.planned += second.planned;
   into.sent += second.sent;
+  if (second.tries !== undefined) into.tries = withTries(into.tries, second.tries);
   into.answered += second.answered;
   into.failed += failedIn(second);
   into.timedOut += second.errors['timeout'] ?? 0;
@@ -127,6 +131,11 @@ function addGroup(into: GroupRunning, second: GroupSnapshot): void {
   into.inFlight = second.inFlightMean;
   addErrors(into.errors, second.errors);
 }
+
+const withTries = (before: Tries | undefined, { sent, retries }: Tries): Tries => ({
+  sent: (before?.sent ?? 0) + sent,
+  retries: (before?.retries ?? 0) + retries,
+});
 
 /** What failed, as the ledger has it: a timeout has a place of its own. */
 export const failedIn = ({ errors }: Pick<GroupSnapshot, 'errors'>): number =>
