@@ -12,7 +12,14 @@ export const budgets = {
   off: { deadline: 'ignore', retry_budget: null },
 } as const;
 
-export const stallSettings: readonly string[] = ['gateway.timeout=250ms', 'clients.callers.timeout=1s'];
+/** Enough workers that hanging requests may hold, clients that ask once, and a datastore that stands still for six seconds. */
+export const stallSettings: readonly string[] = [
+  'services.api.workers=16',
+  'gateway.timeout=250ms',
+  'clients.callers={ service: api, via: gateway, timeout: 1s }',
+  'faults.0={ at: 8s, for: 6s, stop: store-1 }',
+  'duration=25s',
+];
 
 /** Round robin first, then those that look at load. */
 export const convoyPolicies = ['round-robin', 'least-request', 'two-choices', 'peak-ewma', 'prequal'] as const;

@@ -98,11 +98,12 @@ async function courseOf(name: string): Promise<readonly { readonly answered: num
   );
 }
 
-test('no-healthy-upstream: a stalled datastore empties the list of replicas, and it heals by itself within two seconds', async () => {
+test('no-healthy-upstream: a slow datastore empties the list of replicas, and retries keep it so long after it is itself again', async () => {
   const course = await courseOf('no-healthy-upstream');
   assert.ok((course[7]?.answered ?? 0) > 150 && course[7]?.healthy === 4);
   assert.deepEqual([course[12]?.answered, course[12]?.healthy], [0, 0]);
-  for (const { answered, healthy } of course.slice(16)) assert.ok(answered > 150 && healthy === 4);
+  const bad = course.slice(14).filter(({ answered }) => answered < 100).length;
+  assert.ok(bad > 5, `${bad} bad seconds of ${course.length - 14}`);
 });
 
 test('eviction-cascade: one slow replica takes the others with it, and they are not back 12 s after it has recovered', async () => {

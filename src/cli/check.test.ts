@@ -264,7 +264,8 @@ test('a scenario of ours by its name or its path, with its lines', () => {
   const { code, stdout } = check('no-healthy-upstream');
   assert.equal(code, 1);
   assert.match(stdout, /^no-healthy-upstream \(built in\):\d+: error: timeout-order$/m);
-  assert.match(stdout, /store: it has no timeout, and the gateway gives up after 5\.00 s/);
+  assert.match(stdout, /store: it has no timeout, and the gateway gives up after 1\.00 s/);
+  assert.match(stdout, /^no-healthy-upstream \(built in\):\d+: error: retry-product$/m);
   assert.equal(check('healthy').code, 0);
 });
 
