@@ -8,7 +8,7 @@
 // nothing was left out. A scenario in which something begins or ends on the way has no steady state; its own warm-up stands.
 
 import { assert, type Duration, ms, ns } from '../base.ts';
-import { recordOf, type TickLine } from '../record.ts';
+import { type PhaseRecord, recordOf, type TickLine } from '../record.ts';
 import { type Arrangement, baselineOf, type Scenario } from '../scenario.ts';
 import { simulate, Simulation } from '../sim.ts';
 import {
@@ -20,6 +20,7 @@ import {
   warmUpCut,
 } from '../stats.ts';
 import { type Figure, figuresOf, latencyShares } from './figures.ts';
+import { healedAt, recoveryOf } from './recovery.ts';
 
 export interface FigureInterval extends Figure {
   readonly low: number;
@@ -53,7 +54,20 @@ export function replicate(
   assert(phase !== undefined, 'a run has a phase');
   const balanced = new Set(scenario.topology.services.map((service) => service.name));
   const { figures, latency } = figuresOf(phase, (id) => balanced.has(id.replace(/-\d+$/, '')));
-  return { figures, latency: histogramFields(latency) };
+  return { figures: [...figures, ...recoveryFigures(scenario, phase)], latency: histogramFields(latency) };
+}
+
+/** Names of figures that only a run has in which something goes wrong for a while. */
+export const recoveryNames = { after: 'back after', back: 'is back' } as const;
+
+function recoveryFigures(scenario: Scenario, phase: PhaseRecord): readonly Figure[] {
+  const healed = healedAt(scenario);
+  const recovery = healed === undefined ? undefined : recoveryOf(phase, healed);
+  if (recovery === undefined) return [];
+  return [
+    { name: recoveryNames.after, unit: 'nanoseconds', value: recovery.after },
+    { name: recoveryNames.back, unit: 'share', value: recovery.back ? 1 : 0 },
+  ];
 }
 
 /** The seeds of so many replications. Equal for every alternative, so that they meet the same chance. */

@@ -69,7 +69,17 @@ const service = object<ServiceFacts>({
       zone: optional(text),
     }),
   ),
-  calls: optional(list(object<CallFacts>({ to: text, timeout_ns: optional(amount), retries: optional(count) }))),
+  calls: optional(
+    list(
+      object<CallFacts>({
+        to: text,
+        timeout_ns: optional(amount),
+        retries: optional(count),
+        back_off_ns: optional(amount),
+        retry_budget: optional(amount),
+      }),
+    ),
+  ),
   queue_limit: optional(count),
   health_shares_pool: optional(flag),
 });
@@ -98,6 +108,7 @@ const client = object<ClientFacts>({
   timeout_ns: optional(amount),
   retries: optional(count),
   retry_budget: optional(amount),
+  back_off_ns: optional(amount),
   zone: optional(text),
   pinned: optional(flag),
   connections: optional(amount),

@@ -93,6 +93,9 @@ export interface CallFacts {
   readonly to: string;
   readonly timeout_ns?: number;
   readonly retries?: number;
+  /** Ceiling of the wait before the first retry, and retries for each call at most, where there is a budget. */
+  readonly back_off_ns?: number;
+  readonly retry_budget?: number;
 }
 
 export interface GatewayFacts {
@@ -129,6 +132,8 @@ export interface ClientFacts {
   /** Further tries of a client after the first, and the share of requests that may be tried again, where there is a budget. */
   readonly retries?: number;
   readonly retry_budget?: number;
+  /** Ceiling of their first wait before they ask again. */
+  readonly back_off_ns?: number;
   /** Its clients stand in this zone and ask replicas of it. */
   readonly zone?: string;
   /** Whether a user keeps the replica that its connection was made to. */

@@ -1,7 +1,7 @@
 // The settings of a scenario as a record tells them: what an operator could read from configuration, the same in every world.
 
 import type { CallFacts, ClientFacts, GatewayFacts, ServiceFacts } from '../record.ts';
-import type { Clients, Demand, Gateway, Service } from '../scenario.ts';
+import type { ClientRetry, Clients, Demand, Gateway, Service } from '../scenario.ts';
 
 export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 'name' | 'role'> {
   const { limit } = service.queue;
@@ -10,6 +10,8 @@ export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 
       to: call.to,
       retries: call.retries,
       ...(call.timeout === undefined ? {} : { timeout_ns: call.timeout }),
+      ...(call.backOff === undefined ? {} : { back_off_ns: call.backOff }),
+      ...(call.budget === undefined ? {} : { retry_budget: call.budget }),
     })),
     ...(Number.isSafeInteger(limit) ? { queue_limit: limit } : {}),
     health_shares_pool: service.healthSharesPool,
@@ -51,13 +53,21 @@ export function clientFacts(group: Clients, demand: Demand | undefined): ClientF
     service: group.service,
     ...(demand === undefined ? {} : { demand: demandFacts(demand) }),
     timeout_ns: group.timeout,
-    ...(retry === undefined
-      ? {}
-      : { retries: retry.retries, ...(retry.budget === undefined ? {} : { retry_budget: retry.budget }) }),
+    ...(retry === undefined ? {} : retryFacts(retry)),
     ...(zone === undefined ? {} : { zone }),
     ...(pinned === true ? { pinned } : {}),
   };
 }
+
+const retryFacts = ({
+  retries,
+  backOff,
+  budget,
+}: ClientRetry): Pick<ClientFacts, 'retries' | 'back_off_ns' | 'retry_budget'> => ({
+  retries,
+  back_off_ns: backOff,
+  ...(budget === undefined ? {} : { retry_budget: budget }),
+});
 
 function demandFacts(demand: Demand): NonNullable<ClientFacts['demand']> {
   return demand.kind === 'closed'

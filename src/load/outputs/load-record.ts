@@ -92,10 +92,14 @@ export class LoadRecord {
   }
 }
 
-const retryFacts = ({ retry }: LoadGroup): Pick<ClientFacts, 'retries' | 'retry_budget'> =>
+const retryFacts = ({ retry }: LoadGroup): Pick<ClientFacts, 'retries' | 'retry_budget' | 'back_off_ns'> =>
   retry === undefined
     ? {}
-    : { retries: retry.retries, ...(retry.budget === undefined ? {} : { retry_budget: retry.budget }) };
+    : {
+        retries: retry.retries,
+        back_off_ns: retry.backOff,
+        ...(retry.budget === undefined ? {} : { retry_budget: retry.budget }),
+      };
 
 const demandFacts = (demand: Demand): DemandFacts =>
   demand.kind === 'closed'
