@@ -178,8 +178,7 @@ export function labWorld(options: LabWorldOptions): World {
       const clients = arrangement.clients.find((one) => one.name === demand.clients);
       if (clients === undefined) continue;
       const targets = await targetsFor(clients);
-      const { name, choice, timeout, retry } = clients;
-      groups.push({ group: name, demand, targets, choice, timeout, ...(retry === undefined ? {} : { retry }) });
+      groups.push({ ...asTheyAsk(clients), demand, targets });
     }
     return groups;
   }
@@ -293,6 +292,16 @@ export function labWorld(options: LabWorldOptions): World {
     return [];
   }
 }
+
+/** How the clients of a group choose, wait, ask again and keep their connections. */
+const asTheyAsk = (clients: Clients): Omit<LoadGroup, 'demand' | 'targets'> => ({
+  group: clients.name,
+  choice: clients.choice,
+  timeout: clients.timeout,
+  ...(clients.retry === undefined ? {} : { retry: clients.retry }),
+  ...(clients.pinned === undefined ? {} : { pinned: clients.pinned }),
+  ...(clients.keepAlive === undefined ? {} : { keepAlive: clients.keepAlive }),
+});
 
 /** Ends of the ticks: the warm-up's seconds, its end, then whole seconds of the measured part. */
 function* boundaries(began: number, arrangement: Arrangement): Generator<number> {

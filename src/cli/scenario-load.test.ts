@@ -20,8 +20,8 @@ warm_up: 2s
 duration: 30s
 `;
 
-function planned(change: Partial<LoadFlags> = {}) {
-  const parsed = parseScenario(text, 'shop.yaml');
+function planned(change: Partial<LoadFlags> = {}, scenario = text) {
+  const parsed = parseScenario(scenario, 'shop.yaml');
   assert.ok('scenario' in parsed);
   return scenarioLoad('http://127.0.0.1:8080/', { ...flags, ...change }, parsed.scenario);
 }
@@ -51,6 +51,15 @@ test('clients ask again as the scenario says, and no flag says it otherwise', ()
     [{ retries: 2, backOff: 0, budget: undefined }, undefined, undefined],
   );
   assert.throws(() => planned({ retries: '3' }), /--retries: the scenario says that/);
+});
+
+test('connections are closed as the scenario says, which is of HTTP/1.1', () => {
+  const kept = text.replace('batch: {}', 'batch: { keep_alive: { requests: 100 } }');
+  assert.deepEqual(
+    planned({}, kept).plan.groups.map(({ keepAlive }) => keepAlive?.requests),
+    [undefined, 100, 100],
+  );
+  assert.throws(() => planned({ protocol: 'h2c' }, kept), /keep_alive of clients is of connections of HTTP\/1.1/);
 });
 
 test('connections that are held and objectives come along, flags add to them', () => {

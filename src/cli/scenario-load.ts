@@ -1,5 +1,6 @@
 // The demand of a scenario on an address: the same file that the lab and the simulator play, with its client groups, flows, connections
-// that are held and objectives. Its topology is not looked at: the service is there already.
+// that are held and objectives. Its topology is not looked at: the service is there already. There is one address, so that pinned clients
+// are like all others: whoever stands there decides where a connection goes.
 
 import { type Duration, formatDuration } from '../base.ts';
 import { chanceSeed } from '../host.ts';
@@ -41,6 +42,9 @@ export function scenarioLoad(address: string | undefined, flags: LoadFlags, scen
   const targets = targetsOf(base, [], flags, reader);
   const headers = { ...credentialsOf(base), ...reader.headers(flags.header ?? []) };
   const http2 = http2Of(targets, flags, reader);
+  if (http2 !== undefined && scenario.topology.clients.some(({ keepAlive }) => keepAlive !== undefined)) {
+    reader.wrong('keep_alive of clients is of connections of HTTP/1.1: leave out --http2, or the key');
+  }
   const names = uniqueNames(scenario.demand.map(({ clients }) => clients));
   const groups = scenario.demand.map((demand, index): LoadGroup => {
     const clients = scenario.topology.clients.find(({ name }) => name === demand.clients);
@@ -54,6 +58,7 @@ export function scenarioLoad(address: string | undefined, flags: LoadFlags, scen
           ? clients.timeout
           : reader.time('--timeout', flags.timeout ?? '2s'),
       ...(clients?.retry === undefined ? {} : { retry: clients.retry }),
+      ...(clients?.keepAlive === undefined ? {} : { keepAlive: clients.keepAlive }),
       replicaHeader: flags.replicaHeader.toLowerCase(),
       ...(flags.replicaCookie === undefined ? {} : { replicaCookie: flags.replicaCookie }),
       ...(flags.connections === undefined ? {} : { connectionsMax: reader.count('--connections', flags.connections) }),

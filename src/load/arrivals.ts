@@ -23,6 +23,7 @@ import type { Alarm, Engine } from '../net.ts';
 import type { Pacer } from '../scenario.ts';
 import type { Carrier } from './carrier.ts';
 import type { Dispatch, Source } from './dispatch.ts';
+import type { FirstOf } from './lives.ts';
 
 export interface ArrivalLimits {
   /** Opened before the first request is due. */
@@ -90,7 +91,7 @@ export class Arrivals implements Source {
     const perLane = Math.min(this.#laneMax, Math.ceil(this.#limits.connectionsMin / this.#lanes.length));
     this.#lanes.forEach((lane, target) => {
       // Idle from the beginning: a connection that is still opening can take a request.
-      for (let count = 0; count < perLane; count++) keepIdle(lane, this.#open(lane, target));
+      for (let place = 0; place < perLane; place++) keepIdle(lane, this.#open(lane, target, { place, of: perLane }));
     });
     this.#advance();
     this.#pump(now);
@@ -190,7 +191,8 @@ export class Arrivals implements Source {
   #ask(slot: number, now: Instant): void {
     const target = this.#dispatch.pick(now);
     const lane = this.#laneOf(target);
-    const connection = idleOf(lane) ?? (lane.connections < this.#laneMax ? this.#open(lane, target) : undefined);
+    const connection =
+      this.#idleOf(lane, now) ?? (lane.connections < this.#laneMax ? this.#open(lane, target) : undefined);
     if (connection === undefined) this.#wait(slot, lane, now);
     else this.#send(slot, connection, now);
   }
@@ -210,9 +212,21 @@ export class Arrivals implements Source {
     this.#dispatch.assign(slot, connection, this.#dispatch.ready(connection.target, this.#steps[slot] ?? 0), now);
   }
 
-  #open(lane: Lane, target: number): Carrier {
+  #open(lane: Lane, target: number, first?: FirstOf): Carrier {
     lane.connections += 1;
-    return this.#dispatch.connect(target, -1);
+    return this.#dispatch.connect(target, -1, first);
+  }
+
+  /** The connection that has been idle longest. Those that closed while idle are passed over, those that are spent closed. */
+  #idleOf(lane: Lane, now: Instant): Carrier | undefined {
+    for (;;) {
+      const connection = lane.idle.shift();
+      if (connection === undefined) return undefined;
+      if (connection.state === 'closed' || connection.busy) continue;
+      if (!this.#dispatch.isSpent(connection, now)) return connection;
+      this.#dispatch.retire(connection);
+      lane.connections -= 1;
+    }
   }
 
   /** A connection is gone: whoever waits longest may open another. */
@@ -233,12 +247,4 @@ export class Arrivals implements Source {
 function keepIdle(lane: Lane, connection: Carrier): void {
   const kept = lane.idle.push(connection);
   assert(kept, 'an idle connection has its place');
-}
-
-/** The connection that has been idle longest. Those that closed while idle are passed over. */
-function idleOf(lane: Lane): Carrier | undefined {
-  for (;;) {
-    const connection = lane.idle.shift();
-    if (connection === undefined || (connection.state !== 'closed' && !connection.busy)) return connection;
-  }
 }

@@ -3,7 +3,7 @@
 
 import type { Duration, Instant } from '../base.ts';
 import type { TlsTarget } from '../net.ts';
-import type { Choice, ClientRetry, Demand, Dial, Objective } from '../scenario.ts';
+import type { Choice, ClientRetry, Demand, Dial, KeepAlive, Objective } from '../scenario.ts';
 import type { ErrorCounts, HistogramLine, LedgerLine, Quantiles } from '../record.ts';
 
 /** One client group with everything resolved to addresses. */
@@ -18,6 +18,10 @@ export interface LoadGroup {
   readonly timeout: Duration;
   /** Clients ask again after a failure or their timeout, which then holds for each try. Absent: what failed has failed. */
   readonly retry?: ClientRetry;
+  /** Each closed user keeps the target that its connection was made to, until that is gone. */
+  readonly pinned?: boolean;
+  /** When a connection is closed, though it is good. HTTP/1.1 only. Absent: never. */
+  readonly keepAlive?: KeepAlive;
   /** Response header that says who answered. Default `x-plimsoll-replica`. */
   readonly replicaHeader?: string;
   /** Cookie that says who answered, as a balancer sets it to find the same replica again. Read instead of the header. */

@@ -32,6 +32,7 @@ import type { LoadGroup, LoadTarget } from './contract.ts';
 import { Http2Pool } from './http2/pool.ts';
 import { InFlight } from './in-flight.ts';
 import { KnownAnswers } from './known-answers.ts';
+import { type FirstOf, Lives } from './lives.ts';
 import { Pending } from './pending.ts';
 import { type ReplicaMark, replicaMark } from './replica-mark.ts';
 import type { ReplicaNames } from './replica-names.ts';
@@ -93,6 +94,8 @@ export class Dispatch implements CarrierOwner {
   /** Undefined where there is nothing to choose. */
   readonly #balancer: Balancer | undefined;
   readonly #retry: RetryPolicy | undefined;
+  /** Undefined where connections are kept for good. */
+  readonly #lives: Lives | undefined;
   /** Slots of requests that wait for their next try. */
   readonly #resting: WakeList;
   readonly #outcome: { ok: boolean; latency: Duration } = { ok: true, latency: ns(0) };
@@ -111,6 +114,7 @@ export class Dispatch implements CarrierOwner {
     const { engine, group, names, now } = setting;
     assert(group.targets.length > 0, 'a group has somewhere to send its requests');
     assert(group.demand.flow.length > 0, 'a flow has at least one step');
+    assert(group.keepAlive === undefined || group.http2 === undefined, 'connections of HTTP/2 are kept for good');
     this.group = group;
     this.steps = group.demand.flow.length;
     this.stretches = new Stretches(now);
@@ -129,6 +133,7 @@ export class Dispatch implements CarrierOwner {
     this.#targetReplicas = group.targets.map((target) => names.indexOf(target.id));
     this.#balancer = group.targets.length === 1 ? undefined : registryBalancer(group, setting.seed);
     this.#retry = setting.retry;
+    this.#lives = group.keepAlive === undefined ? undefined : new Lives(group.keepAlive);
     this.#resting = new WakeList(engine, (slot, due, at) => this.#askAgain(slot, due, at));
     this.#latest = now;
   }
@@ -176,12 +181,26 @@ export class Dispatch implements CarrierOwner {
     return slot;
   }
 
-  /** Opens a connection, or takes a place on one of HTTP/2. Its owner hears of it in a later turn. */
-  connect(target: number, user: number): Carrier {
+  /** Opens a connection, or takes a place on one of HTTP/2. Its owner hears of it in a later turn. `first`: it is one of those that a
+   * run begins with. */
+  connect(target: number, user: number, first?: FirstOf): Carrier {
     const connection = this.#opened(target, user);
+    this.#lives?.begin(connection, first, this.#engine.now());
     this.#connections.add(connection);
     this.#connectionsMost = Math.max(this.#connectionsMost, this.#connections.size);
     return connection;
+  }
+
+  /** Whether a connection has been used for as long, or as often, as it may be. */
+  isSpent(connection: Carrier, now: Instant): boolean {
+    return this.#lives?.isSpent(connection, now) ?? false;
+  }
+
+  /** Closes a connection that carries nothing, though it is good. */
+  retire(connection: Carrier): void {
+    assert(!connection.busy, 'a connection is not closed under a request');
+    connection.drop();
+    this.#connections.delete(connection);
   }
 
   #opened(target: number, user: number): Carrier {
@@ -206,6 +225,7 @@ export class Dispatch implements CarrierOwner {
    * answer as it comes. */
   assign(slot: number, connection: Carrier, request: ReadyRequest, now: Instant, reading?: Reading): void {
     connection.take(slot, request, reading);
+    this.#lives?.use(connection);
     this.#carriers[slot] = connection;
     if (this.pending.retries(slot) === 0) {
       const due = this.pending.due(slot);
@@ -338,6 +358,7 @@ export class Dispatch implements CarrierOwner {
 
   /** A try is over: its connection is free, and the request has ended or, where `ending` is undefined, rests. */
   #goOn(connection: Carrier, ending: Ending | undefined, now: Instant): void {
+    if (connection.state !== 'closed' && this.isSpent(connection, now)) this.retire(connection);
     this.#source?.freed(connection, now);
     if (ending !== undefined) this.#source?.ended(connection.user, ending, now);
     // Who does not wait is asked again in the same turn.

@@ -19,6 +19,7 @@ import type { Dispatch, Ending, Source } from './dispatch.ts';
 import { RendezvousPoint } from './rendezvous-point.ts';
 import { type LiveStep, liveSteps, Session } from './session.ts';
 import type { Share } from './share.ts';
+import { UserConnections } from './user-connections.ts';
 import { WakeList } from './wake-list.ts';
 
 /** Least pause after a connection that could not be opened, or a step that could not be put together. */
@@ -34,8 +35,7 @@ export class Users implements Source {
   /** By user: when it began its flow last, and how often it has. */
   readonly #begun: Float64Array;
   readonly #iterations: Int32Array;
-  /** By user and target. */
-  readonly #connections: (Carrier | undefined)[];
+  readonly #connections: UserConnections;
   /** Undefined for a flow that is the same each time. */
   readonly #live: readonly LiveStep[] | undefined;
   /** By user, where the flow is live. */
@@ -57,7 +57,7 @@ export class Users implements Source {
     this.#steps = new Int32Array(demand.users);
     this.#begun = new Float64Array(demand.users);
     this.#iterations = new Int32Array(demand.users);
-    this.#connections = Array.from({ length: demand.users * dispatch.targets }, () => undefined);
+    this.#connections = new UserConnections(demand.users, dispatch, share);
     const cookies = demand.cookies === true;
     this.#live = liveSteps(demand.flow, cookies);
     const sessions = this.#live === undefined ? 0 : demand.users;
@@ -78,7 +78,7 @@ export class Users implements Source {
   opened(): void {}
 
   freed(connection: Carrier): void {
-    if (connection.state === 'closed') this.#connections[this.#place(connection)] = undefined;
+    if (connection.state === 'closed') this.#connections.forget(connection);
   }
 
   ended(user: number, ending: Ending, now: Instant): void {
@@ -98,7 +98,7 @@ export class Users implements Source {
   }
 
   lostIdle(connection: Carrier): void {
-    this.#connections[this.#place(connection)] = undefined;
+    this.#connections.forget(connection);
   }
 
   end(): void {
@@ -149,12 +149,17 @@ export class Users implements Source {
 
   /** For the first time or again. */
   #send(slot: number, user: number, step: number, now: Instant): void {
-    const target = this.#dispatch.pick(now);
+    const target = this.#connections.targetFor(user, now);
     if (this.#live !== undefined) {
       this.#askLive(user, step, slot, target, now);
       return;
     }
-    this.#dispatch.assign(slot, this.#connection(user, target), this.#dispatch.ready(target, step), now);
+    this.#dispatch.assign(
+      slot,
+      this.#connections.connection(user, target, now),
+      this.#dispatch.ready(target, step),
+      now,
+    );
   }
 
   #askLive(user: number, step: number, slot: number, target: number, now: Instant): void {
@@ -164,7 +169,7 @@ export class Users implements Source {
     const request =
       live === undefined || at === undefined ? undefined : session?.compose(live, at, this.#dispatch.version);
     if (request !== undefined) {
-      this.#dispatch.assign(slot, this.#connection(user, target), request, now, session);
+      this.#dispatch.assign(slot, this.#connections.connection(user, target, now), request, now, session);
       return;
     }
     this.#dispatch.fail(slot, target, 'no-variable', now);
@@ -177,15 +182,6 @@ export class Users implements Source {
     const iteration = (this.#iterations[user] ?? 0) + 1;
     this.#iterations[user] = iteration;
     this.#sessions[user]?.begin(iteration);
-  }
-
-  #connection(user: number, target: number): Carrier {
-    const place = user * this.#dispatch.targets + target;
-    return (this.#connections[place] ??= this.#dispatch.connect(target, user));
-  }
-
-  #place(connection: Carrier): number {
-    return connection.user * this.#dispatch.targets + connection.target;
   }
 }
 

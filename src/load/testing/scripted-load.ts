@@ -64,6 +64,8 @@ export function groupOf(line: string): LoadGroup {
     ...(given.has('room') ? { waitingMax: Number(given.get('room')) } : {}),
     ...(given.has('min') ? { connectionsMin: Number(given.get('min')) } : {}),
     ...retryOf(given),
+    ...(given.has('pinned') ? { pinned: true } : {}),
+    ...keepAliveOf(given),
   };
   if (kind === 'closed') {
     const users = Number(given.get('users') ?? 1);
@@ -87,6 +89,17 @@ function retryOf(given: ReadonlyMap<string, string>): Pick<LoadGroup, 'retry'> {
   if (retries === undefined) return {};
   const budget = given.has('budget') ? Number(given.get('budget')) : undefined;
   return { retry: { retries: Number(retries), backOff: msOf(given.get('back') ?? '0'), budget } };
+}
+
+function keepAliveOf(given: ReadonlyMap<string, string>): Pick<LoadGroup, 'keepAlive'> {
+  const [requests, lifetime] = [given.get('requests'), given.get('lifetime')];
+  if (requests === undefined && lifetime === undefined) return {};
+  return {
+    keepAlive: {
+      requests: requests === undefined ? undefined : Number(requests),
+      lifetime: lifetime === undefined ? undefined : msOf(lifetime),
+    },
+  };
 }
 
 class Play {
