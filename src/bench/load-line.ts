@@ -194,7 +194,7 @@ function capacityOf(scenario: Scenario): number {
     .map((service) => {
       const held =
         distributionMean(service.serviceTime) +
-        service.cpuTime +
+        distributionMean(service.cpuTime) +
         service.calls.reduce((sum, call) => sum + meanOf(call.to), 0);
       return (service.replicas * service.workers * 1e9) / held;
     });

@@ -26,7 +26,7 @@ for (const { name, text } of builtinScenarios) {
   const parsed = parseScenario(text, name);
   if (!('scenario' in parsed)) throw new Error(`${name} is not a scenario`);
   const { scenario } = parsed;
-  if (!playsInLab(scenario)) continue;
+  if (onlyImagined(scenario).length > 0) continue;
   const twins = await played(scenario);
   if (twins === undefined) rows.push(`| ${name} | – | – | – | – | not measured: the machine was too busy |`);
   else rows.push(...twins.map((twin) => row(name, twin)));
@@ -73,7 +73,7 @@ function withProcessorTime(scenario: Scenario, phase: PhaseRecord): Scenario {
   const finished = ticks.reduce((sum, { finished: own = 0 }) => sum + own, 0);
   const used = ticks.reduce((sum, { cpu_ns: own = 0 }) => sum + own, 0);
   if (finished === 0) return scenario;
-  const cpuTime = ns(used / finished);
+  const cpuTime = { kind: 'constant', value: ns(used / finished) } as const;
   return {
     ...scenario,
     topology: { ...scenario.topology, services: services.map((service) => ({ ...service, cpuTime })) },
@@ -89,14 +89,6 @@ async function quietRecord(name: string, own: number): Promise<RunRecord | undef
     console.log(`${name}: the generator was usually ${(lag / 1e6).toFixed(0)} ms late, so this run does not count`);
   }
   return undefined;
-}
-
-/** What only the simulator has is not asked of the lab. */
-function playsInLab(scenario: Scenario): boolean {
-  const { clients } = scenario.topology;
-  return (
-    onlyImagined(scenario).length === 0 && clients.every((group) => group.retry === undefined && group.pinned !== true)
-  );
 }
 
 function row(scenario: string, twin: Twin): string {

@@ -136,7 +136,7 @@ const topology: Topology = {
       replicas: 2,
       workers: 4,
       serviceTime: { kind: 'constant', value: ms(5) },
-      cpuTime: ms(0),
+      cpuTime: { kind: 'constant', value: ms(0) },
       queue: { limit: 100, abandoned: 'served' },
       cpuQuota: undefined,
       calls: [],

@@ -51,7 +51,7 @@ async function bench(
           replicas: 1,
           workers,
           serviceTime: { kind: 'constant', value: ms(20) },
-          cpuTime: ms(0),
+          cpuTime: { kind: 'constant', value: ms(0) },
           queue: { limit: 1000, abandoned: 'served' },
           cpuQuota: undefined,
           calls: [],

@@ -25,7 +25,7 @@ const service: Service = {
   replicas: 2,
   workers: 4,
   serviceTime: { kind: 'constant', value: ms(5) },
-  cpuTime: ms(0),
+  cpuTime: { kind: 'constant', value: ms(0) },
   queue: { limit: 100, abandoned: 'served' },
   cpuQuota: undefined,
   calls: [],
@@ -389,7 +389,7 @@ test('a CPU quota throttles in truth where a cgroup can be written, and is misse
     ...service,
     replicas: 1,
     serviceTime: { kind: 'constant', value: ms(0) },
-    cpuTime: ms(10),
+    cpuTime: { kind: 'constant', value: ms(10) },
     cpuQuota: 0.05,
   };
   const { lab, events } = await start(context, { topology: { services: [hungry] } });
@@ -407,6 +407,22 @@ test('a CPU quota throttles in truth where a cgroup can be written, and is misse
   // its turn, and is throttled less.
   assert.ok((after.throttledPeriods ?? 0) - (before.throttledPeriods ?? 0) >= 3);
   assert.ok(after.throttledNs - before.throttledNs > 100e6);
+});
+
+test('a replica that has garbage to collect stands still again and again, from its first start on', async (context) => {
+  const collecting: Service = {
+    ...service,
+    replicas: 1,
+    gcPauses: { every: { kind: 'constant', value: ms(100) }, length: { kind: 'constant', value: ms(150) } },
+  };
+  const { lab } = await start(context, { topology: { services: [collecting] } });
+  const api = replicaOf(lab, 'api-1');
+  const begun = performance.now();
+  const answers: Answer[] = [];
+  while (performance.now() - begun < 1500) answers.push(await visit(api));
+  // One visitor is in every pause: six in 1.5 s on an idle machine, and fewer where the process also waits for its turn.
+  const paused = answers.filter(({ ms: took }) => took > 120).length;
+  assert.ok(paused >= 4 && paused <= 7, `${paused} of ${answers.length}`);
 });
 
 test('a forwarder stands where there is no gateway, and is told of new replicas', async (context) => {

@@ -9,7 +9,7 @@
 import { mkdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { type Duration, inMs, seconds, unreachable } from '../base.ts';
+import { type Duration, inMs, ns, seconds, unreachable } from '../base.ts';
 import type { Call, ColdStart, FaultKind, Gateway, PolicyName, Service } from '../scenario.ts';
 import type { CpuReading, Lab, LabGateway, LabOptions, LabReplica, LabScrape } from './contract.ts';
 import type { GatewayProgram, GatewaySettings, GatewaySite } from './gateways/gateway-program.ts';
@@ -68,11 +68,6 @@ class RunningLab implements Lab {
 
   async start(): Promise<void> {
     const { topology } = this.#options;
-    const imagined = topology.clients.find((group) => group.retry !== undefined || group.pinned === true);
-    if (imagined !== undefined) {
-      const what = imagined.retry === undefined ? 'pinned connections' : 'clients that ask again';
-      throw new LabError(`${imagined.name}: the lab has no ${what}; the simulator has (--world sim)`);
-    }
     await Promise.all([this.#nursery.guarded(), this.#startReplicas()]);
     if (topology.gateway === undefined) return;
     this.#gateway = await this.#startGateway('gateway', this.#fronted('gateway'), topology.gateway);
@@ -212,7 +207,7 @@ class RunningLab implements Lab {
           ...this.#configuration(`${name}-1`),
           workers,
           service_time: serviceTime,
-          cpu_time_ns: 0,
+          cpu_time: { kind: 'constant', value: ns(0) } as const,
           queue_limit: datastoreQueueLimit,
           abandoned: 'served' as const,
           health_shares_pool: false,
@@ -228,11 +223,12 @@ class RunningLab implements Lab {
       ...this.#configuration(`${service.name}-${number}`),
       workers: service.workers,
       service_time: service.serviceTime,
-      cpu_time_ns: service.cpuTime,
+      cpu_time: service.cpuTime,
       queue_limit: service.queue.limit,
       abandoned: service.queue.abandoned,
       health_shares_pool: service.healthSharesPool,
       calls: service.calls.map((call) => this.#call(call)),
+      ...(service.gcPauses === undefined ? {} : { gc_pauses: service.gcPauses }),
     };
     const { coldStart, cpuQuota, name } = service;
     return this.#process({ service: name, role: 'service', cpuQuota, coldStart, configuration });

@@ -24,6 +24,7 @@ export function check(raw: Raw, source: Source): Problem[] {
   };
   return [
     ...checkNames(draft, source),
+    ...checkProcessors(draft, source),
     ...checkCalls(draft, source),
     ...checkClients(draft, source),
     ...checkDemand(draft, source),
@@ -47,6 +48,18 @@ function checkNames({ services, dependencies }: Draft, source: Source): Problem[
   return Object.keys(dependencies)
     .filter((name) => name in services)
     .map((name) => source.atKey(['dependencies', name], `${name} is a service already: expected another name`));
+}
+
+function checkProcessors({ services }: Draft, source: Source): Problem[] {
+  return Object.keys(services)
+    .filter((name) => {
+      const { cores = 1, cpu_scheduling: scheduling = 'fifo' } = mappingIn(services, name);
+      return scheduling === 'fifo' && cores !== 1;
+    })
+    .map((name) => {
+      const message = `one thread uses one core: expected cpu_scheduling: shared, or no cores`;
+      return source.atKey(['services', name, 'cores'], message);
+    });
 }
 
 function checkCalls({ services, dependencies }: Draft, source: Source): Problem[] {

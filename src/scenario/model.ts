@@ -43,16 +43,22 @@ export interface Service {
   /** Fixed worker pool of each replica: the capacity is workers ÷ service time. */
   readonly workers: number;
   readonly serviceTime: Distribution;
-  /** CPU burnt at the start of each request, on top of the service time. */
-  readonly cpuTime: Duration;
+  /** Processor time that each request needs first, on top of the service time. */
+  readonly cpuTime: Distribution;
   readonly queue: Queue;
   /** Cores, enforced by a cgroup where one can be written. */
   readonly cpuQuota: number | undefined;
+  /** How requests get their processor time: one after the other, as of a process with one thread (by default), or all at once. */
+  readonly cpuScheduling?: 'fifo' | 'shared';
+  /** That they share; absent: one. */
+  readonly cores?: number;
   readonly calls: readonly Call[];
   /** Whether `/healthz` waits for a worker like any request. */
   readonly healthSharesPool: boolean;
   /** A replica that was just started is slow at first: empty caches, code not compiled yet. */
   readonly coldStart?: ColdStart;
+  /** Each replica stands still again and again, as in garbage collections. */
+  readonly gcPauses?: GcPauses;
   /** Where the replicas stand, in turn: the first in the first zone, … */
   readonly zones?: readonly string[];
 }
@@ -62,6 +68,13 @@ export interface Service {
 export interface ColdStart {
   readonly factor: number;
   readonly length: Duration;
+}
+
+export interface GcPauses {
+  /** From the end of one to the beginning of the next. Before the first a replica has run for a part of that, so that replicas
+   * do not pause in step. */
+  readonly every: Distribution;
+  readonly length: Distribution;
 }
 
 export interface Queue {

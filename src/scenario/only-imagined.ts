@@ -18,5 +18,8 @@ export function onlyImagined({ topology, demand }: Scenario): readonly string[] 
     ...topology.services.flatMap(({ name, queue: { order = 'fifo' } }) =>
       order === 'fifo' ? [] : [`a queue of ${name} that is ${order}`],
     ),
+    ...topology.services.flatMap(({ name, cpuScheduling = 'fifo' }) =>
+      cpuScheduling === 'fifo' ? [] : [`a processor of ${name} that its requests share`],
+    ),
   ];
 }

@@ -114,7 +114,10 @@ function buildService(name: string, surface: ServiceSurface): Service {
     cpuQuota: surface.cpu_quota,
     calls: surface.calls.map(buildCall),
     healthSharesPool: surface.health_shares_pool,
+    ...(surface.cpu_scheduling === undefined ? {} : { cpuScheduling: surface.cpu_scheduling }),
+    ...(surface.cores === undefined ? {} : { cores: surface.cores }),
     ...(surface.cold_start === undefined ? {} : { coldStart: surface.cold_start }),
+    ...(surface.gc_pauses === undefined ? {} : { gcPauses: surface.gc_pauses }),
     ...(surface.zones === undefined ? {} : { zones: surface.zones }),
   };
 }

@@ -32,27 +32,40 @@ const distributionObject = z.discriminatedUnion(
 const distributionError =
   'a distribution such as exponential 20ms, constant 5ms, uniform 5ms 15ms or log-normal 20ms 120ms (median and p99)';
 
-export const distribution: z.ZodType<Distribution, unknown> = z
-  .union(
-    [
-      z.string({ error: distributionError }).transform((text, context): Distribution => {
-        const parsed = readDistribution(text);
-        if (parsed !== undefined) return parsed;
-        context.issues.push({ code: 'custom', input: text, message: `expected ${distributionError}, found ${text}` });
-        return z.NEVER;
-      }),
-      distributionObject,
-    ],
-    { error: distributionError },
-  )
-  .superRefine((value, context) => {
-    if (value.kind === 'uniform' && value.max < value.min) {
-      context.addIssue({ code: 'custom', message: 'max is below min: expected min ≤ max' });
-    }
-    if (value.kind === 'log-normal' && value.p99 <= value.median) {
-      context.addIssue({ code: 'custom', message: 'p99 is not above the median: expected median < p99' });
-    }
-  });
+export const distribution = distributionBy(readDistribution, distributionError);
+
+/** The same, or a length of time alone: then it is the same every time. */
+export const durationOrDistribution = distributionBy((text) => {
+  const value = parseDuration(text);
+  return value === undefined ? readDistribution(text) : { kind: 'constant', value };
+}, `a duration such as 5ms, or ${distributionError}`);
+
+function distributionBy(
+  read: (text: string) => Distribution | undefined,
+  error: string,
+): z.ZodType<Distribution, unknown> {
+  return z
+    .union(
+      [
+        z.string({ error }).transform((text, context): Distribution => {
+          const parsed = read(text);
+          if (parsed !== undefined) return parsed;
+          context.issues.push({ code: 'custom', input: text, message: `expected ${error}, found ${text}` });
+          return z.NEVER;
+        }),
+        distributionObject,
+      ],
+      { error },
+    )
+    .superRefine((value, context) => {
+      if (value.kind === 'uniform' && value.max < value.min) {
+        context.addIssue({ code: 'custom', message: 'max is below min: expected min ≤ max' });
+      }
+      if (value.kind === 'log-normal' && value.p99 <= value.median) {
+        context.addIssue({ code: 'custom', message: 'p99 is not above the median: expected median < p99' });
+      }
+    });
+}
 
 function readDistribution(text: string): Distribution | undefined {
   const [kind, ...rest] = text.trim().split(/\s+/);

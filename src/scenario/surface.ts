@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { Choice, PolicyName } from './model.ts';
 import { connectionsSchema, demandSchema, objectivesSchema } from './surface-demand.ts';
-import { distribution } from './surface-distribution.ts';
+import { distribution, durationOrDistribution } from './surface-distribution.ts';
 import {
   duration,
   exactlyOne,
@@ -95,11 +95,19 @@ export const serviceSchema = mapping({
   service_time: distribution
     .prefault('exponential 20ms')
     .describe('Time a worker needs for one request, calls not included: constant, exponential, uniform or log-normal.'),
-  cpu_time: duration().prefault('0s').describe('CPU burnt at the start of each request, on top of the service time.'),
+  cpu_time: durationOrDistribution
+    .prefault('0s')
+    .describe('Processor time that each request needs first, on top of the service time: a duration or a distribution.'),
   queue: queue.prefault({}).describe('Requests that wait for a worker.'),
   cpu_quota: positive('a number of cores above 0, such as 0.5')
     .optional()
     .describe('Cores, enforced by a cgroup where one can be written.'),
+  cpu_scheduling: oneOf(['fifo', 'shared'])
+    .optional()
+    .describe(
+      'How requests get their processor time: one after the other (fifo, the default), as of a process with one thread, or all at once (shared), each min(1, cores ÷ requests) of a core. Imagined time only, but for fifo.',
+    ),
+  cores: whole(1, 1024).optional().describe('Cores that requests share; one by default.'),
   calls: z
     .array(call, { error: 'a list of calls' })
     .prefault([])
@@ -114,6 +122,14 @@ export const serviceSchema = mapping({
   })
     .optional()
     .describe('How slow a replica is after it was started. Those that stand when the run begins are warm.'),
+  gc_pauses: mapping({
+    every: distribution
+      .refine((every) => every.kind !== 'constant' || every.value > 0, { error: 'expected more than 0s between two' })
+      .describe('From the end of one to the beginning of the next.'),
+    length: distribution.describe('How long each lasts.'),
+  })
+    .optional()
+    .describe('Each replica stands still again and again, by itself, as in garbage collections.'),
   zones: z
     .array(name(), { error: 'a list of names' })
     .min(1, { error: 'at least one zone' })

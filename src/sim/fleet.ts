@@ -6,6 +6,7 @@
 import { assert, type Dice, dice, DiceBank, ns, unreachable } from '../base.ts';
 import { type Call, type FaultKind, sampler, type Scenario, type Service } from '../scenario.ts';
 import { Cells } from './cells.ts';
+import { GcPauses } from './gc-pauses.ts';
 import { Station, type StationDuties, type StationKind } from './station.ts';
 
 /** A service or a dependency. */
@@ -14,7 +15,17 @@ export interface Site {
   readonly role: 'service' | 'dependency';
   readonly service: Pick<
     Service,
-    'workers' | 'serviceTime' | 'cpuTime' | 'queue' | 'cpuQuota' | 'healthSharesPool' | 'coldStart' | 'zones'
+    | 'workers'
+    | 'serviceTime'
+    | 'cpuTime'
+    | 'queue'
+    | 'cpuQuota'
+    | 'cpuScheduling'
+    | 'cores'
+    | 'healthSharesPool'
+    | 'coldStart'
+    | 'gcPauses'
+    | 'zones'
   >;
   readonly calls: readonly Call[];
   /** Grows when replicas are added. */
@@ -23,11 +34,17 @@ export interface Site {
 
 /** What a dependency has instead of a service's settings. */
 const plainSite = {
-  cpuTime: ns(0),
+  cpuTime: { kind: 'constant', value: ns(0) },
   queue: { limit: Infinity, abandoned: 'served', order: 'fifo' },
   cpuQuota: undefined,
   healthSharesPool: false,
 } as const;
+
+/** What a fleet needs of the world around it. */
+export interface FleetDuties extends StationDuties {
+  /** `passGcPause` wants to be called for this station then. */
+  scheduleGcPause(at: number, station: number): void;
+}
 
 /** What multiplies one station's service times, each for its own reason. */
 interface Slowness {
@@ -44,7 +61,8 @@ export class Fleet {
   readonly #siteOf: Site[] = [];
   readonly #slowness: Slowness[] = [];
   readonly #seed: number;
-  readonly #duties: StationDuties;
+  readonly #duties: FleetDuties;
+  readonly #gcPauses: GcPauses;
   /** What changes at every event, of all stations. */
   readonly cells = new Cells();
   readonly #streams = new DiceBank();
@@ -53,9 +71,10 @@ export class Fleet {
   readonly #failures = new Map<number, Dice>();
 
   /** Without stations at first: see `setReplicas`. */
-  constructor({ topology }: Scenario, seed: number, duties: StationDuties) {
+  constructor({ topology }: Scenario, seed: number, duties: FleetDuties) {
     this.#seed = seed;
     this.#duties = duties;
+    this.#gcPauses = new GcPauses({ seed, schedule: (at, station) => duties.scheduleGcPause(at, station) });
     this.stations = this.#stations;
     const stationsOf = (name: string): Station[] => {
       const stations: Station[] = [];
@@ -111,7 +130,14 @@ export class Fleet {
       this.#stations.push(station);
       this.#siteOf.push(site);
       this.#slowness.push({ fault: 1, experiment: 1, burn: 1 });
+      const { gcPauses } = site.service;
+      if (gcPauses !== undefined) this.#gcPauses.begin(station, gcPauses, now);
     }
+  }
+
+  /** The event of a station that pauses to collect its garbage has come. */
+  passGcPause(station: number, now: number): void {
+    this.#gcPauses.pass(station, now);
   }
 
   #newStation(site: Site, place: number, now: number): Station {
@@ -132,7 +158,8 @@ export class Fleet {
   }
 
   #newKind({ service, calls }: Site): StationKind {
-    const { queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, coldStart } = service;
+    const { queue, healthSharesPool, serviceTime, cpuTime, cpuQuota, cpuScheduling, cores, coldStart } = service;
+    const needsProcessor = cpuTime.kind !== 'constant' || cpuTime.value > 0;
     return {
       queueLimit: queue.limit,
       abandoned: queue.abandoned,
@@ -140,8 +167,8 @@ export class Fleet {
       healthSharesPool,
       draw: sampler(serviceTime, this.#streams.dice),
       streams: this.#streams,
-      cpuTime,
-      cpuQuota,
+      drawWork: needsProcessor ? sampler(cpuTime, this.#streams.dice) : undefined,
+      processor: { scheduling: cpuScheduling ?? 'fifo', cores: cores ?? 1, quota: cpuQuota },
       calls: calls.length,
       coldStart,
     };
@@ -171,15 +198,18 @@ export class Fleet {
         this.#setSlowness(station, { burn: 1 / (1 - Math.min(fault.share, 0.99)) });
         break;
       case 'stop':
-        station.stop();
+        station.stop(now);
         break;
       case 'resume':
         station.resume(now);
         break;
       case 'pause': {
         const { length } = fault;
-        station.pause();
-        later(now + length, (then) => station.endPause(length, then));
+        const { life } = station;
+        station.pause(now);
+        later(now + length, (then) => {
+          if (station.life === life) station.endPause(length, then);
+        });
         break;
       }
       case 'kill':

@@ -29,6 +29,8 @@ export const states = {
   telling: 8,
   /** It is being answered with an error, without a worker, because its station fails on purpose. */
   failing: 9,
+  /** It has a worker and waits for processor time, or uses it together with others. */
+  computing: 10,
 } as const;
 
 /** How a job ends. Everything but `ok` takes a round trip to be told. */
@@ -69,6 +71,8 @@ export class Jobs {
   generation = new Int32Array(firstCapacity);
   arrivedAt = new Float64Array(firstCapacity);
   startedAt = new Float64Array(firstCapacity);
+  /** When its own time is over, by its station's own clock, which stands still in pauses. While it computes: how long it will be
+   * served after that. While it calls: when it tries again. */
   dueAt = new Float64Array(firstCapacity);
 
   #capacity = firstCapacity;

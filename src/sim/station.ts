@@ -7,10 +7,14 @@
 //   waiting ─► dropped     its client left, and this station notices such things
 //   serving ─► overdue     its time was over while the station stood still; it ends when that does
 //   serving ─► dead        the station was killed
+//   serving    begins with computing where processor time is shared: then its end is known only when it comes
 //   accept  ─► failing     it answers an error in a worker's stead
 //
-// Processor time is a queue of its own, one for the whole process: a request first gets `cpuTime` of it, then its worker
-// holds it for the service time, then for its calls. A quota below one core lets the process run for a part of each 100 ms.
+// A request first gets its processor time, by whatever the process shares out (see processor.ts), then its worker holds it for the
+// service time, then for its calls.
+//
+// A station's own clock stands still while it pauses by itself, and times of service are kept by that clock: so a pause costs the
+// same however many are being served. (A stopped process is another thing: its timers go on.)
 //
 // The areas under `inFlight`, `busy` and `waiting` are exact, so any span's mean is a difference. They also audit the run:
 // what was in flight, added up over time, is what the sojourns add up to (Little's law without the division).
@@ -19,8 +23,11 @@
 
 import { assert, type Dice, type DiceBank } from '../base.ts';
 import { cell, type Cells } from './cells.ts';
-import { CpuQuota } from './cpu-quota.ts';
+import { FifoProcessor } from './fifo-processor.ts';
+import { JobList } from './job-list.ts';
 import { type Jobs, outcomes, purposes, states } from './jobs.ts';
+import type { Processor, ProcessorKind } from './processor.ts';
+import { SharedProcessor } from './shared-processor.ts';
 
 /** What all stations of a service have in common. */
 export interface StationKind {
@@ -31,9 +38,9 @@ export interface StationKind {
   /** Draws a service time, from the stream that `streams` stands at. */
   readonly draw: () => number;
   readonly streams: DiceBank;
-  readonly cpuTime: number;
-  /** Cores; undefined: one. */
-  readonly cpuQuota: number | undefined;
+  /** Draws the processor time of a request, from the same stream after the service time; undefined: it needs none. */
+  readonly drawWork: (() => number) | undefined;
+  readonly processor: ProcessorKind;
   /** How many calls each request makes. */
   readonly calls: number;
   /** How slow a station is after a start; undefined: warm at once. */
@@ -59,6 +66,8 @@ export interface StationDuties {
   readonly jobs: Jobs;
   /** `due` wants to be called for this job then. */
   scheduleDue(at: number, job: number): void;
+  /** `wakeProcessor` wants to be called for this station then. */
+  scheduleProcessor(at: number, station: Station): void;
   /** The job is over. It belongs to whoever is told. */
   ended(job: number, outcome: number): void;
   /** The job makes its next call, holding its worker; `called` must be told when that is over. */
@@ -85,6 +94,13 @@ export class Station {
   #stopped = false;
   /** By itself: each pause ends by its own length. */
   #pauses = 0;
+  /** Whether it collects its garbage: a pause that nobody outside hears of. */
+  #collects = false;
+  /** How often it was started again: a pause ends with the life that it began in. */
+  life = 0;
+  /** How far its own clock is behind, now and when it last came to a stand. */
+  #behind = 0;
+  #behindBefore = 0;
   #failing: Failing | undefined;
   workers: number;
   /** Multiplies service and processor time. */
@@ -94,7 +110,7 @@ export class Station {
   readonly id: string;
   readonly place: number;
   /** Undefined where requests need no processor time. */
-  readonly #cpu: CpuQuota | undefined;
+  readonly #processor: Processor | undefined;
   #coldFrom: number;
   /** Since when somebody has been waiting without a break. */
   #queuedSince = 0;
@@ -115,7 +131,16 @@ export class Station {
     this.#kind = kind;
     this.#duties = duties;
     this.#coldFrom = settings.startedAt;
-    this.#cpu = kind.cpuTime === 0 ? undefined : new CpuQuota(kind.cpuQuota);
+    this.#processor = kind.drawWork === undefined ? undefined : this.#newProcessor(kind.processor);
+  }
+
+  #newProcessor(kind: ProcessorKind): Processor {
+    if (kind.scheduling === 'fifo') return new FifoProcessor(kind.quota);
+    return new SharedProcessor(kind, {
+      jobs: this.#duties.jobs,
+      computed: (job, now) => this.#computed(job, now),
+      wake: (at) => this.#duties.scheduleProcessor(at, this),
+    });
   }
 
   #cell(place: number): number {
@@ -156,15 +181,30 @@ export class Station {
   }
 
   get frozen(): boolean {
-    return this.#stopped || this.#pauses > 0;
+    return this.#stopped || this.#pauses > 0 || this.#collects;
+  }
+
+  /** Whether whoever looks at it in vain gives up: it is dead or stands still for long. */
+  get silent(): boolean {
+    return this.#down || this.#stopped || this.#pauses > 0;
   }
 
   get down(): boolean {
     return this.#down;
   }
 
-  /** Brings the areas up to `now`. */
+  /** Brings everything that is counted up to `now`. */
   settle(now: number): void {
+    this.#settle(now);
+    if (this.#processor === undefined) return;
+    this.#processor.settle(now);
+    this.#set(cell.cpuSum, this.#processor.usedNs);
+    this.#set(cell.throttledNs, this.#processor.throttledNs);
+    this.#set(cell.throttledPeriods, this.#processor.throttledPeriods);
+  }
+
+  /** Brings the areas up to `now`. */
+  #settle(now: number): void {
     const { values } = this.#cells;
     const at = this.#at;
     const span = now - (values[at] ?? 0);
@@ -191,7 +231,7 @@ export class Station {
       this.#duties.ended(job, outcomes.ok);
       return;
     }
-    this.settle(now);
+    this.#settle(now);
     this.#add(cell.started, 1);
     jobs.arrivedAt[job] = now;
     if (this.#failing !== undefined && this.#fails(job)) {
@@ -236,29 +276,45 @@ export class Station {
   #begin(job: number, now: number): void {
     const { jobs } = this.#duties;
     this.#add(cell.busy, 1);
-    jobs.state[job] = states.serving;
     jobs.startedAt[job] = now;
-    const dueAt = jobs.purpose[job] === purposes.check ? now : this.#worksUntil(now);
-    jobs.dueAt[job] = dueAt;
-    jobs.timed[job] = 1;
-    this.#duties.scheduleDue(dueAt, job);
-  }
-
-  #worksUntil(now: number): number {
-    const { draw, streams } = this.#kind;
+    if (jobs.purpose[job] === purposes.check) {
+      this.#serve(job, now);
+      return;
+    }
+    const { draw, drawWork, streams } = this.#kind;
     const slowness = this.slowness * this.#coldness(now);
     streams.at(this.#stream);
     const service = Math.round(draw() * slowness);
-    return this.#cpu === undefined ? now + service : this.#processorUntil(this.#cpu, slowness, now) + service;
+    const computed =
+      drawWork === undefined || this.#processor === undefined
+        ? now
+        : this.#processor.begin(job, drawWork() * slowness, now);
+    if (computed !== undefined) {
+      this.#serve(job, computed + service);
+      return;
+    }
+    jobs.state[job] = states.computing;
+    jobs.dueAt[job] = service;
   }
 
-  #processorUntil(quota: CpuQuota, slowness: number, now: number): number {
-    const cpu = this.#kind.cpuTime * slowness;
-    this.#add(cell.cpuSum, cpu);
-    const until = quota.use(cpu, now);
-    this.#set(cell.throttledNs, quota.throttledNs);
-    this.#set(cell.throttledPeriods, quota.throttledPeriods);
-    return until;
+  #serve(job: number, until: number): void {
+    const { jobs } = this.#duties;
+    jobs.state[job] = states.serving;
+    jobs.dueAt[job] = until - this.#behind;
+    jobs.timed[job] = 1;
+    this.#duties.scheduleDue(until, job);
+  }
+
+  /** The instant has come that the processor asked for. */
+  wakeProcessor(now: number): void {
+    this.#processor?.pass(now);
+  }
+
+  #computed(job: number, now: number): void {
+    const { jobs } = this.#duties;
+    const service = jobs.dueAt[job] ?? 0;
+    jobs.dueAt[job] = now + service - this.#behind;
+    this.#goOn(job, now);
   }
 
   #coldness(now: number): number {
@@ -278,7 +334,7 @@ export class Station {
       case states.telling:
         return;
       case states.failing:
-        this.settle(now);
+        this.#settle(now);
         this.#leave(job, now);
         this.#duties.ended(job, outcomes.failed);
         return;
@@ -292,22 +348,20 @@ export class Station {
   called(job: number, outcome: number, now: number): void {
     const { jobs } = this.#duties;
     jobs.outcome[job] = outcome;
-    jobs.dueAt[job] = now;
+    // Nothing is left of its own time.
+    jobs.dueAt[job] = 0;
     this.#goOn(job, now);
   }
 
   /** What a job does next when its own time, or one of its calls, is over. */
   #goOn(job: number, now: number): void {
     const { jobs } = this.#duties;
-    const dueAt = jobs.dueAt[job] ?? 0;
+    const dueAt = (jobs.dueAt[job] ?? 0) + this.#behind;
     if (this.frozen) {
       jobs.state[job] = states.overdue;
       (this.#overdue ??= new JobList()).push(job, jobs);
     } else if (dueAt > now) {
-      // A pause has moved its end.
-      jobs.state[job] = states.serving;
-      jobs.timed[job] = 1;
-      this.#duties.scheduleDue(dueAt, job);
+      this.#serve(job, dueAt);
     } else if (jobs.outcome[job] === outcomes.ok && this.#callsLeft(job)) {
       jobs.state[job] = states.calling;
       this.#duties.makeCall(job, this);
@@ -322,7 +376,7 @@ export class Station {
   /** Lets the job go, and its worker takes up the next: released before anybody can seize it. */
   #finish(job: number, outcome: number, now: number): void {
     const { jobs } = this.#duties;
-    this.settle(now);
+    this.#settle(now);
     this.#add(cell.busy, -1);
     this.#leave(job, now);
     if (jobs.purpose[job] !== purposes.check) {
@@ -387,52 +441,81 @@ export class Station {
     jobs.parent[job] = -1;
     if (this.#kind.abandoned === 'served') return;
     if (jobs.state[job] === states.unread) jobs.state[job] = states.dropped;
+    if (jobs.state[job] === states.computing) this.#giveUp(job, now);
     if (jobs.state[job] !== states.waiting) return;
-    this.settle(now);
+    this.#settle(now);
     jobs.state[job] = states.dropped;
     this.#add(cell.waiting, -1);
     this.#leave(job, now);
   }
 
+  /** Whoever computes notices that nobody waits, and gives processor and worker back; not while the process stands still. */
+  #giveUp(job: number, now: number): void {
+    if (this.frozen || this.#processor?.leave(job, now) !== true) return;
+    this.#settle(now);
+    this.#add(cell.busy, -1);
+    this.#leave(job, now);
+    this.#duties.jobs.free(job);
+    this.#takeNext(now);
+  }
+
   setWorkers(workers: number, now: number): void {
     assert(workers > 0, 'a station has at least one worker');
-    this.settle(now);
+    this.#settle(now);
     this.workers = workers;
     this.#takeNext(now);
   }
 
   /** It stands still: reads nothing, ends nothing. */
-  stop(): void {
+  stop(now: number): void {
+    this.#freeze(now);
     this.#stopped = true;
   }
 
   /** It goes on. The clock has not stood still, so what would have been over is over. */
   resume(now: number): void {
+    if (!this.#stopped) return;
     this.#stopped = false;
     this.#wake(now);
   }
 
-  /** It stands still by itself, as in a garbage collection. */
-  pause(): void {
+  /** It stands still by itself, for so long that it looks dead. */
+  pause(now: number): void {
+    this.#freeze(now);
     this.#pauses += 1;
   }
 
   /** The pause is over. No work was done in it, so every service takes `length` longer. */
   endPause(length: number, now: number): void {
     if (this.#pauses === 0) return;
-    const { jobs } = this.#duties;
     this.#pauses -= 1;
-    for (let job = 0; job < jobs.end; job++) {
-      const state = jobs.state[job];
-      if (jobs.station[job] !== this.index || (state !== states.serving && state !== states.overdue)) continue;
-      jobs.dueAt[job] = (jobs.dueAt[job] ?? 0) + length;
-    }
+    this.#behind += length;
     this.#wake(now);
+  }
+
+  /** As a pause, but short: whoever looks at it waits for it. */
+  collect(now: number): void {
+    this.#freeze(now);
+    this.#collects = true;
+  }
+
+  endCollection(length: number, now: number): void {
+    if (!this.#collects) return;
+    this.#collects = false;
+    this.#behind += length;
+    this.#wake(now);
+  }
+
+  #freeze(now: number): void {
+    if (this.frozen) return;
+    this.#behindBefore = this.#behind;
+    this.#processor?.stand(now);
   }
 
   /** Ends what was over meanwhile, then reads what has arrived. */
   #wake(now: number): void {
     if (this.frozen || this.#down) return;
+    this.#processor?.goOn(now, this.#behind - this.#behindBefore);
     const { jobs } = this.#duties;
     const overdue = this.#overdue ?? new JobList();
     for (let job = overdue.shift(jobs); job >= 0; job = overdue.shift(jobs)) this.#goOn(job, now);
@@ -447,8 +530,9 @@ export class Station {
   kill(now: number): void {
     if (this.#down) return;
     const { jobs } = this.#duties;
-    this.settle(now);
+    this.#settle(now);
     this.#down = true;
+    this.#processor?.clear(now);
     this.#set(cell.queue, -1);
     this.#unread = undefined;
     this.#overdue = undefined;
@@ -480,33 +564,12 @@ export class Station {
   /** It is started again, empty. */
   restart(now: number): void {
     if (!this.#down) return;
-    this.settle(now);
+    this.#settle(now);
     this.#down = false;
     this.#stopped = false;
     this.#pauses = 0;
+    this.#collects = false;
+    this.life += 1;
     this.#coldFrom = now;
-    this.#cpu?.clear(now);
-  }
-}
-
-/** A list of jobs, linked through the pool's `next`. */
-class JobList {
-  #head = -1;
-  #tail = -1;
-
-  push(job: number, jobs: Jobs): void {
-    jobs.next[job] = -1;
-    if (this.#tail < 0) this.#head = job;
-    else jobs.next[this.#tail] = job;
-    this.#tail = job;
-  }
-
-  /** The first one; −1 when there is none. */
-  shift(jobs: Jobs): number {
-    const job = this.#head;
-    if (job < 0) return -1;
-    this.#head = jobs.next[job] ?? -1;
-    if (this.#head < 0) this.#tail = -1;
-    return job;
   }
 }

@@ -184,7 +184,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /** 1 for each station that cannot be asked. */
 const silentOf = (stations: readonly Station[]): Uint8Array =>
-  Uint8Array.from(stations, (station) => (station.frozen || station.down ? 1 : 0));
+  Uint8Array.from(stations, (station) => (station.silent ? 1 : 0));
 
 function inFlightOnly(mean: number | undefined): Pick<ReplicaTick, 'in_flight_mean'> {
   return mean === undefined ? {} : { in_flight_mean: mean };

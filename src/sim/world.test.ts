@@ -431,6 +431,12 @@ const smallWorld = fc
     limit: fc.integer({ min: 0, max: 6 }),
     abandoned: fc.constantFrom('served', 'dropped'),
     shares: fc.boolean(),
+    computes: fc.constantFrom(
+      '',
+      '\n    cpu_time: exponential 5ms\n    cpu_quota: 0.4',
+      '\n    cpu_time: exponential 20ms\n    cpu_scheduling: shared\n    cores: 2\n    cpu_quota: 0.7',
+    ),
+    pauses: fc.constantFrom('', '\n    gc_pauses: { every: exponential 200ms, length: exponential 50ms }'),
     callTimeout: fc.constantFrom('', ', timeout: 30ms', ', timeout: 200ms, retries: 2'),
     calls: fc.integer({ min: 0, max: 2 }),
     policy: fc.constantFrom('round-robin', 'random', 'least-request'),
@@ -448,7 +454,7 @@ services:
     workers: ${world.workers}
     service_time: exponential 20ms
     queue: { limit: ${world.limit}, abandoned: ${world.abandoned} }
-    health_shares_pool: ${world.shares}
+    health_shares_pool: ${world.shares}${world.computes}${world.pauses}
     calls: [${Array(world.calls).fill(`{ to: store${world.callTimeout} }`).join(', ')}]
 dependencies: { store: { workers: 2, service_time: exponential 10ms } }
 gateway: { policy: ${world.policy}, retries: ${world.retries}, timeout: 300ms, health: { interval: 500ms, timeout: 200ms, fall: 2 } }

@@ -31,14 +31,14 @@ import { Books } from './books.ts';
 import { Calls } from './calls.ts';
 import { Checks } from './checks.ts';
 import { Deadlines, type Timed } from './deadlines.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet, type FleetDuties } from './fleet.ts';
 import type { Gate } from './gate.ts';
 import { Gates } from './gates.ts';
 import { Group, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
 import { Requests } from './requests.ts';
-import type { Station, StationDuties } from './station.ts';
+import type { Station } from './station.ts';
 import { Thoughts } from './thoughts.ts';
 
 /** How long it takes to hear that something failed at once. */
@@ -60,12 +60,14 @@ const kinds = {
   thoughts: 8,
   again: 9,
   callAgain: 10,
+  processor: 11,
+  gcPause: 12,
 } as const;
-const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5];
+const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5, 0, 2];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
 
-export class World implements StationDuties {
+export class World implements FleetDuties {
   readonly jobs = new Jobs();
   readonly requests = new Requests();
   readonly fleet: Fleet;
@@ -311,6 +313,9 @@ export class World implements StationDuties {
         station.due(subject, now);
         return;
       }
+      case kinds.processor:
+        this.fleet.stations[subject]?.wakeProcessor(now);
+        return;
       case kinds.tell:
         this.#tell(subject, now);
         return;
@@ -337,6 +342,9 @@ export class World implements StationDuties {
         return;
       case kinds.checkTimeout:
         this.#checks?.expire(subject, now);
+        return;
+      case kinds.gcPause:
+        this.fleet.passGcPause(subject, now);
         return;
       case kinds.plan:
         this.#plans[subject]?.(now);
@@ -630,6 +638,14 @@ export class World implements StationDuties {
 
   scheduleDue(at: number, job: number): void {
     this.#kernel.schedule(at, kinds.due, job);
+  }
+
+  scheduleProcessor(at: number, station: Station): void {
+    this.#kernel.schedule(at, kinds.processor, station.index);
+  }
+
+  scheduleGcPause(at: number, station: number): void {
+    this.#kernel.schedule(at, kinds.gcPause, station);
   }
 
   makeCall(job: number, station: Station): void {

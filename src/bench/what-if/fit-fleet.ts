@@ -162,7 +162,7 @@ function fitService(input: {
       replicas: service.replicas.length,
       workers,
       serviceTime: distributionOf(common, spread),
-      cpuTime: ns(0),
+      cpuTime: { kind: 'constant', value: ns(0) },
       queue: { limit, abandoned: 'served' },
       cpuQuota: undefined,
       calls: calls.map(({ to, timeout_ns: timeout, retries }) => ({

@@ -1,10 +1,11 @@
-// What a process can do to itself: spend processor time, or stand still. All three block the event loop, so while they last
+// What a process can do to itself: spend processor time, or stand still. They block the event loop, so while they last
 // the replica reads no request, ends no work and answers no scrape, as with a garbage collection or a busy neighbour.
 //
 // A timer does not know that the process was away; a computation would. So whoever blocks the loop on purpose reports for
 // how long, and the pool moves all timed work by as much: a service time stands for work that needs the process.
 
-import { type Duration, ms, ns, us } from '../../base.ts';
+import { type Dice, type Duration, ms, ns, us } from '../../base.ts';
+import { type GcPauses, sampler } from '../../scenario.ts';
 import { clock } from './alarm.ts';
 
 /** Spends this much processor time of this thread, however long that takes on the wall. */
@@ -22,6 +23,18 @@ export function standStill(length: Duration): Duration {
 }
 
 const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+
+/** Stands still again and again, as a process that collects its garbage: runs for `every`, and before the first pause for a part of
+ * that, drawn evenly. `stoodStill` hears of each pause right after it. */
+export function collectGarbage(pauses: GcPauses, chance: Dice, stoodStill: (length: Duration) => void): void {
+  const every = sampler(pauses.every, chance);
+  const length = sampler(pauses.length, chance);
+  const pause = (): void => {
+    stoodStill(standStill(length()));
+    setTimeout(pause, every() / 1e6);
+  };
+  setTimeout(pause, (every() * chance.next()) / 1e6);
+}
 
 /** One slice of burning: short enough that requests are read between two of them, long enough to cost few timers. */
 const sliceUsual = ms(5);

@@ -1,7 +1,7 @@
 // What a replica or a datastore is told when it starts. The lab writes this file and its own program reads it, nobody else:
 // both sides are held to this type, and the reader only makes sure that it was given this kind of file.
 
-import type { Choice, Distribution } from '../../scenario.ts';
+import type { Choice, Distribution, GcPauses } from '../../scenario.ts';
 
 export interface ReplicaConfiguration {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface ReplicaConfiguration {
   readonly admin_port: number;
   readonly workers: number;
   readonly service_time: Distribution;
-  readonly cpu_time_ns: number;
+  readonly cpu_time: Distribution;
   /** Multiplies service and CPU time. */
   readonly slowness: number;
   readonly queue_limit: number;
@@ -23,6 +23,8 @@ export interface ReplicaConfiguration {
   readonly calls: readonly CallConfiguration[];
   /** What times are multiplied by at first; the factor falls to 1 in a straight line. Absent: warm from the start. */
   readonly cold_start?: { readonly factor: number; readonly length_ns: number };
+  /** Absent: it never stands still by itself. */
+  readonly gc_pauses?: GcPauses;
 }
 
 export interface CallConfiguration {

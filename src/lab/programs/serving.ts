@@ -14,7 +14,7 @@ import { sampler } from '../../scenario.ts';
 import { Alarm, clock } from './alarm.ts';
 import { type CallOutcome, Caller } from './caller.ts';
 import { type Order, parseOrder } from './control.ts';
-import { Burner, spin, standStill } from './disturbance.ts';
+import { Burner, collectGarbage, spin, standStill } from './disturbance.ts';
 import type { ReplicaConfiguration } from './replica-configuration.ts';
 import { Tally } from './tally.ts';
 import { earlyMax, type Task, WorkerPool } from './worker-pool.ts';
@@ -53,6 +53,8 @@ export async function serve(configuration: ReplicaConfiguration): Promise<{ port
 class Replica {
   readonly #configuration: ReplicaConfiguration;
   readonly #draw: () => Duration;
+  /** From the same stream, after the service time. */
+  readonly #drawWork: () => Duration;
   readonly #callers: readonly Caller[];
   readonly #pool: WorkerPool<Visit>;
   readonly #tally: Tally;
@@ -66,7 +68,9 @@ class Replica {
   constructor(configuration: ReplicaConfiguration) {
     const { id, seed, stream } = configuration;
     this.#configuration = configuration;
-    this.#draw = sampler(configuration.service_time, dice(seed, stream));
+    const times = dice(seed, stream);
+    this.#draw = sampler(configuration.service_time, times);
+    this.#drawWork = sampler(configuration.cpu_time, times);
     this.#callers = configuration.calls.map((call) => new Caller(call, seed, `${id}/calls/${call.to}`));
     this.#slowness = configuration.slowness;
     this.#failures = dice(seed, `${id}/failures`);
@@ -79,6 +83,10 @@ class Replica {
     });
     this.#alarm = new Alarm(() => this.#settle(earlyMax));
     this.#burner = new Burner((length) => this.#stoodStill(length));
+    if (configuration.gc_pauses !== undefined) {
+      // A stream for each start, as service times have.
+      collectGarbage(configuration.gc_pauses, dice(seed, `${stream}/gc`), (length) => this.#stoodStill(length));
+    }
   }
 
   visit(request: IncomingMessage, response: ServerResponse): void {
@@ -129,7 +137,7 @@ class Replica {
     if (visit.purpose === 'health' || isTooLate(visit, startedAt)) return ns(0);
     const slowness = this.#slowness * this.#coldness(startedAt);
     const service = this.#draw() * slowness;
-    const cpu = ns(this.#configuration.cpu_time_ns * slowness);
+    const cpu = ns(this.#drawWork() * slowness);
     if (cpu <= 0) return ns(service);
     const begun = clock();
     spin(cpu);
