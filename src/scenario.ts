@@ -17,7 +17,7 @@ export { poisson } from './scenario/pace/poisson.ts';
 export { type Ramp, rampingRate } from './scenario/pace/ramping.ts';
 export { listed, warped } from './scenario/pace/listed.ts';
 export { type RateStage, stagedRate } from './scenario/pace/stages.ts';
-export { type Parsed, parseScenario } from './scenario/parse.ts';
+export { parseForLab, type Parsed, parseScenario } from './scenario/parse.ts';
 export { explain } from './scenario/explain.ts';
 export { formatPath, formatProblem, type Problem } from './scenario/problem.ts';
 export { distributionMean, sampler } from './scenario/sampler.ts';

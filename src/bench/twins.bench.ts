@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ns } from '../base.ts';
 import { measuredTicks, type PhaseRecord, type RunRecord } from '../record.ts';
-import { builtinScenarios, onlyImagined, parseScenario, type Scenario } from '../scenario.ts';
+import { builtinScenarios, onlyImagined, parseForLab, type Scenario } from '../scenario.ts';
 import { figuresOf } from './figures.ts';
 import { replicate, seedsFrom } from './replications.ts';
 import { labRecord, usualLag } from './testing/lab-record.ts';
@@ -23,7 +23,7 @@ let strays = 0;
 
 for (const { name, text } of builtinScenarios) {
   if (values.only !== undefined && values.only !== name) continue;
-  const parsed = parseScenario(text, name);
+  const parsed = parseForLab(text, name);
   if (!('scenario' in parsed)) throw new Error(`${name} is not a scenario`);
   const { scenario } = parsed;
   if (onlyImagined(scenario).length > 0) continue;
@@ -107,7 +107,7 @@ function page(table: readonly string[]): string {
   return `# Twins: one scenario in two worlds
 
 Does the simulator tell the truth? Every built-in scenario that the lab can play is played there once, with real processes and real
-sockets, and in imagined time twenty times. The table shows both, and the interval in which the lab's figure has to lie:
+sockets, and in imagined time twenty times; one that is too large for a machine on the scale that it states for the lab. The table shows both, and the interval in which the lab's figure has to lie:
 
 - throughput within 5 % of the simulator's mean;
 - each replica's share of what is in flight within 10 points;

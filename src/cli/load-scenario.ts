@@ -1,7 +1,7 @@
 // A scenario by name or by file: the built-in ones by their names, anything that looks like a path from disk.
 
 import { readFileSync } from 'node:fs';
-import { builtinScenarios, didYouMean, formatProblem, parseScenario, type Scenario } from '../scenario.ts';
+import { builtinScenarios, didYouMean, formatProblem, parseForLab, parseScenario, type Scenario } from '../scenario.ts';
 import { UsageError } from './exit.ts';
 
 export interface LoadedScenario {
@@ -9,10 +9,10 @@ export interface LoadedScenario {
   readonly warnings: readonly string[];
 }
 
-/** Throws `UsageError` with every problem at once: file, line, column, what was found and what would be right. */
-export function loadScenario(nameOrFile: string, settings: readonly string[]): LoadedScenario {
+/** `forLab`: on the scale of the lab, where the scenario has one. Throws `UsageError` with every problem at once: file, line, column, what was found and what would be right. */
+export function loadScenario(nameOrFile: string, settings: readonly string[], forLab = false): LoadedScenario {
   const { text, file } = textOf(nameOrFile);
-  const parsed = parseScenario(text, file, settings);
+  const parsed = forLab ? parseForLab(text, file, settings) : parseScenario(text, file, settings);
   if ('problems' in parsed) throw new UsageError(parsed.problems.map(formatProblem).join('\n'));
   return { scenario: parsed.scenario, warnings: parsed.warnings.map(formatProblem) };
 }

@@ -24,6 +24,9 @@ export interface Scenario {
   readonly duration: Duration;
   /** The verdict that this scenario should end in: only the exit code reads it, never the diagnosis. */
   readonly expect: string | undefined;
+  /** Settings such as `demand.0.closed.users=400` with which real processes play it: what is too large for one machine is scaled
+   * down. Absent: as it is. */
+  readonly inLab?: readonly string[];
   /** How many services each of these names stood for before they were written out. */
   readonly copies?: Readonly<Record<string, number>>;
 }

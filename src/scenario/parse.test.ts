@@ -298,7 +298,7 @@ test('an unknown key is told at the key, with the one that was meant', () => {
     "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, cpu_scheduling, cores, calls, health_shares_pool, cold_start, gc_pauses, zones, copies. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
-    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, connections, faults, objectives, warm_up, duration, expect. Did you mean warm_up?",
+    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, connections, faults, objectives, warm_up, duration, in_lab, expect. Did you mean warm_up?",
   ]);
 });
 

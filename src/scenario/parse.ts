@@ -47,6 +47,13 @@ export function parseScenario(text: string, file: string, settings: readonly str
   return { scenario, warnings: inOrder(advise(scenario, source), settings) };
 }
 
+/** The same on the scale of the lab, where the scenario has one. `settings` come after it, so that they count. */
+export function parseForLab(text: string, file: string, settings: readonly string[] = []): Parsed {
+  const parsed = parseScenario(text, file, settings);
+  const scale = 'scenario' in parsed ? (parsed.scenario.inLab ?? []) : [];
+  return scale.length === 0 ? parsed : parseScenario(text, file, [...scale, ...settings]);
+}
+
 /** Top-level keys that begin with x- are a person's own place for anchors. */
 function withoutExtensions(value: Raw): Raw {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')));
@@ -96,12 +103,16 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     warmUp: surface.warm_up,
     duration: surface.duration,
     expect: surface.expect,
+    ...(surface.in_lab === undefined ? {} : { inLab: settingsOf(surface.in_lab) }),
   };
   const copies = Object.entries(surface.services).flatMap(([each, service]) =>
-    service.copies === undefined ? [] : [[each, service.copies] as const],
+    service.copies === undefined || service.copies === 1 ? [] : [[each, service.copies] as const],
   );
   return withCopies(scenario, Object.fromEntries(copies));
 }
+
+const settingsOf = (values: Readonly<Record<string, string | number | boolean>>): readonly string[] =>
+  Object.entries(values).map(([path, value]) => `${path}=${value}`);
 
 function buildService(name: string, surface: ServiceSurface): Service {
   return {

@@ -135,7 +135,7 @@ export const serviceSchema = mapping({
     .min(1, { error: 'at least one zone' })
     .optional()
     .describe('Where the replicas stand, in turn: the first in the first zone.'),
-  copies: whole(2, copiesMax)
+  copies: whole(1, copiesMax)
     .optional()
     .describe(
       'So many services of this kind: the name with -1, -2, …, each with its own clients and an equal part of the demand.',
@@ -286,6 +286,18 @@ export const scenarioSchema = mapping({
     ),
   warm_up: duration().prefault(`${defaults.warmUpSeconds}s`).describe('First part of the baseline, not judged.'),
   duration: timeout().prefault(`${defaults.durationSeconds}s`).describe('How long the baseline is judged.'),
+  in_lab: z
+    .record(
+      z.string(),
+      z.union([z.string(), z.number(), z.boolean()], {
+        error: 'a value as --set takes it, such as 400 or exponential 20ms',
+      }),
+      { error: 'settings such as demand.0.closed.users: 400' },
+    )
+    .optional()
+    .describe(
+      'Settings with which real processes play it, as those of --set: the scale of a scenario that is too large for one machine.',
+    ),
   expect: oneOf(patterns).optional().describe('The verdict this scenario should end in; only the exit code reads it.'),
 });
 

@@ -19,7 +19,8 @@ export async function labRecord(
 ): Promise<RunRecord> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-lab-'));
   try {
-    const args = ['run', scenario, '--seed', String(seed), '--quiet', '--experiments', experiments, '--out', folder];
+    const wanted = ['--world', 'lab', '--seed', String(seed), '--experiments', experiments, '--out', folder];
+    const args = ['run', scenario, ...wanted, '--quiet'];
     const child = spawn(process.execPath, [launcher, ...args, ...settings.flatMap((one) => ['--set', one])], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });

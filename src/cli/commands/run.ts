@@ -63,7 +63,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
     ...(wanted.policy === undefined ? [] : [`gateway.policy=${wanted.policy}`]),
     ...(wanted.duration === undefined ? [] : [`duration=${wanted.duration}`]),
   ];
-  const { scenario, warnings } = loadScenario(nameOrFile, settings);
+  const { scenario, warnings } = loadScenario(nameOrFile, settings, wanted.world === 'lab');
   const tooLarge = onlyImagined(scenario);
   const chosen = { ...wanted, world: worldFor(wanted.world, tooLarge) };
   const experiments = parseExperiments(chosen.experiments);
@@ -79,6 +79,8 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   if (tooLarge.length > 0 && wanted.world === undefined) {
     live?.say(`in imagined time, for ${tooLarge.join(', ')} are more than this machine can play`);
   }
+  const scale = chosen.world === 'lab' ? (scenario.inLab ?? []) : [];
+  if (scale.length > 0) live?.say(`on the scale of the lab: ${scale.join(', ')}`);
   const left = chosen.world === 'sim' ? unimagined(scenario) : [];
   if (left.length > 0) live?.say(`warning: imagined time leaves out ${left.join(', ')}`);
   const stopping = stopOnSignals(live);
