@@ -1,7 +1,8 @@
 // base: what a standard library should have had. Pure.
 
 export { assert, AssertionError, unreachable } from './base/assert.ts';
-export { dice, type Dice } from './base/chance.ts';
+export { dice } from './base/chance.ts';
+export type { Dice } from './base/dice.ts';
 export { DiceBank } from './base/dice-bank.ts';
 export { Heap } from './base/heap.ts';
 export { Ring } from './base/ring.ts';

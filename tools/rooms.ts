@@ -52,13 +52,7 @@ export const rooms: readonly Room[] = [
 export const pureParts: readonly string[] = ['src/observe/parse/', 'src/observe/seen.ts'];
 
 /** Libraries that a pure room may use: they compute, and ask nobody for the time. */
-export const pureLibraries: readonly string[] = [
-  'hdr-histogram-js',
-  'ml-levenberg-marquardt',
-  'pure-rand',
-  'yaml',
-  'zod',
-];
+export const pureLibraries: readonly string[] = ['hdr-histogram-js', 'ml-levenberg-marquardt', 'yaml', 'zod'];
 
 /** Who may know whom within one row. */
 export const neighbours: readonly { readonly room: string; readonly mayKnow: string }[] = [

@@ -3,7 +3,8 @@
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { dice } from './chance.ts';
+import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+import { dice, firstState } from './chance.ts';
 
 const draws = 100_000;
 const standardErrors = 4.5;
@@ -62,6 +63,14 @@ test('a sequence is the same on every machine and in every release: these are it
     sample(4, () => arrivals.below(1_000_000)),
     [493_023, 557_847, 39_757, 656_422],
   );
+});
+
+test('draw for draw the same as another implementation of the generator', () => {
+  for (const name of ['arrivals', 'service/api-1', '']) {
+    const other = xoroshiro128plusFromState(firstState(5, name));
+    const ours = dice(5, name);
+    for (let draw = 0; draw < 10_000; draw++) assert.equal(ours.next(), (other.next() >>> 0) / 2 ** 32);
+  }
 });
 
 test('another seed, another name, or the high half of a seed gives another sequence', () => {
@@ -160,6 +169,52 @@ test('exponential has the given mean, deviates as much, and forgets how long it 
   checkMean(outlasting, Math.exp(-1), Math.sqrt(Math.exp(-1) * (1 - Math.exp(-1))), 'beyond the mean');
   assert.equal(stream.exponential(0), 0);
   assert.throws(() => stream.exponential(-1), { name: 'AssertionError' });
+});
+
+test('exponential draws follow the curve everywhere: the largest distance to it, and every two hundred and fifty-sixth of it', () => {
+  const count = 400_000;
+  const stream = dice(23, 'shape');
+  const values = sample(count, () => stream.exponential(1)).toSorted((one, other) => one - other);
+  const distance = values.reduce((most, value, index) => {
+    const expected = -Math.expm1(-value);
+    return Math.max(most, expected - index / count, (index + 1) / count - expected);
+  }, 0);
+  // Kolmogorov's limit: P(√n D > x) is 2 e^(−2x²), which is 10^-5 at 2.47.
+  assert.ok(distance * Math.sqrt(count) <= 2.47, `Kolmogorov and Smirnov: ${distance * Math.sqrt(count)}`);
+  const parts = 256;
+  const counts = countInto(
+    parts,
+    values.map((value) => Math.floor(-Math.expm1(-value) * parts)),
+  );
+  assert.ok(chiSquare(counts) <= chiSquareLimit(parts - 1), `chi-square ${chiSquare(counts)}`);
+});
+
+test('the tail of exponential draws is as long as it should be, and continues beyond where the layers end', () => {
+  const count = 2_000_000;
+  const stream = dice(29, 'tail');
+  const values = sample(count, () => stream.exponential(1));
+  for (const from of [4, 7, 7.697, 7.698, 8, 10]) {
+    const share = Math.exp(-from);
+    const beyond = values.map((value) => (value > from ? 1 : 0));
+    checkMean(beyond, share, Math.sqrt(share * (1 - share)), `beyond ${from}`);
+  }
+  // The third moment is 6 and the sixth 720, so one cube deviates by √(720 − 36).
+  const cubes = values.map((value) => value ** 3);
+  checkMean(cubes, 6, Math.sqrt(720 - 36), 'third moment');
+});
+
+test('an exponential draw tells nothing of the next', () => {
+  const stream = dice(31, 'pairs');
+  const values = sample(draws, () => stream.exponential(1));
+  const products = values.slice(1).map((value, index) => (value - 1) * ((values[index] ?? 0) - 1));
+  checkMean(products, 0, 1, 'covariance of neighbours');
+  // What is small is where a draw's bits would show in the next one's: every pair of eighths equally often.
+  const eighth = (value: number): number => Math.floor(-Math.expm1(-value) * 8);
+  const counts = countInto(
+    64,
+    values.slice(1).map((value, index) => 8 * eighth(value) + eighth(values[index] ?? 0)),
+  );
+  assert.ok(chiSquare(counts) <= chiSquareLimit(63), `chi-square ${chiSquare(counts)}`);
 });
 
 test('normal has mean 0, deviation 1, and the right share beyond two deviations', () => {

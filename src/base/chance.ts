@@ -1,53 +1,24 @@
 // Dice with names. Every component draws from a stream of its own, derived from the run's seed and the component's name,
 // so that adding one component never shifts what another draws. Equal seed and name give an equal sequence on any machine.
 //
-// The generator is xoroshiro128+ from pure-rand. Its four state words are four hashes of the name and the run's seed: the
-// generator's own seeding leaves the first draws of neighbouring seeds alike.
+// The generator is xoroshiro128+ (xoroshiro.ts). Its four state words are four hashes of the name and the run's seed, so that the
+// first draws of neighbouring seeds are unlike.
 
-import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 import { assert } from './assert.ts';
-
-export interface Dice {
-  /** Uniform on [0, 1), 32 bits of it. */
-  next(): number;
-  /** Uniform on 0 … bound − 1, but for one part in 2^32 / bound. `bound` is a whole number from 1 to 2^32. */
-  below(bound: number): number;
-  /** Exponential with the given mean (any unit; the result has the same). At most 22.2 means: −ln 2^−32. */
-  exponential(mean: number): number;
-  /** Normal with mean 0 and deviation 1 (Box–Muller, one of the pair). */
-  normal(): number;
-}
+import type { Dice } from './dice.ts';
+import { Xoroshiro } from './xoroshiro.ts';
 
 /** The stream called `name` of the run seeded with `seed`, a whole number from 0 to 2^53. */
 export function dice(seed: number, name: string): Dice {
-  const source = xoroshiro128plusFromState(firstState(seed, name));
-  return diceOver(() => (source.next() >>> 0) / 2 ** 32);
+  const source = new Xoroshiro();
+  source.load(firstState(seed, name), 0);
+  return source;
 }
 
 /** The state that the stream called `name` of the run seeded with `seed` begins in. */
 export function firstState(seed: number, name: string): [number, number, number, number] {
   assert(Number.isSafeInteger(seed) && seed >= 0, 'a seed is a whole number from 0 to 2^53');
   return [mix(seed, name, 1), mix(seed, name, 2), mix(seed, name, 3), mix(seed, name, 4)];
-}
-
-/** Dice that get their uniform numbers from `next`. */
-export function diceOver(next: () => number): Dice {
-  return {
-    next,
-    below(bound) {
-      assert(Number.isInteger(bound) && bound > 0, 'a die has a positive whole number of sides');
-      assert(bound <= 2 ** 32, 'a die has at most as many sides as one draw can tell apart');
-      return Math.floor(next() * bound);
-    },
-    exponential(mean) {
-      assert(mean >= 0, 'a mean time is not negative');
-      return -mean * Math.log1p(-next());
-    },
-    normal() {
-      const radius = Math.sqrt(-2 * Math.log1p(-next()));
-      return radius * Math.cos(2 * Math.PI * next());
-    },
-  };
 }
 
 /**

@@ -73,7 +73,7 @@ function erlang(workers: number, load: number): { readonly b: number; readonly c
 test('M/M/c: mean sojourn with 8 and with 64 workers', () => {
   for (const { workers, rate, seconds, width } of [
     { workers: 8, rate: 160, seconds: 600, width: 0.04 },
-    { workers: 64, rate: 1440, seconds: 120, width: 0.01 },
+    { workers: 64, rate: 1440, seconds: 120, width: 0.02 },
   ]) {
     const scenario = scenarioFrom(queue({ workers, service: 'exponential 40ms', rate, seconds }));
     const { c } = erlang(workers, rate * 0.04);
@@ -141,7 +141,7 @@ test('M/M/c/K: what a bounded queue refuses, and what is inside', () => {
     check(
       replicated(8, (seed) => replicaOf(at(seed), 'q-1').in_flight_mean ?? 0),
       truth.inside,
-      0.05,
+      0.07,
     );
   }
 });

@@ -68,7 +68,7 @@ duration: 16s
 `);
   const simulation = new Simulation(scenario, { seed: 1 });
   measured(simulation, baselineOf(scenario));
-  assert.equal(simulation.digest, '76a54b60');
+  assert.equal(simulation.digest, '167abd7f');
 });
 
 test('warm-up is in the ticks and not in the ledger', () => {
@@ -532,7 +532,7 @@ test('phases follow each other in one fleet: what was stopped, killed, slowed an
   const scenario = builtin('convoy');
   const base = baselineOf(scenario);
   const simulation = new Simulation(scenario, { seed: 9, tick: seconds(1e6) });
-  const first = throughputOf(measured(simulation, base));
+  const first = throughputOf(measured(simulation, { ...base, duration: seconds(60) }));
   for (const change of [
     { stopped: { replica: 'api-1', at: seconds(1), for: seconds(1) } },
     { killed: ['api-4'] },
@@ -544,5 +544,6 @@ test('phases follow each other in one fleet: what was stopped, killed, slowed an
     measured(simulation, { ...base, warmUp: seconds(1), duration: seconds(4), ...change });
   }
   const last = throughputOf(measured(simulation, { ...base, duration: seconds(60) }));
-  assert.ok(Math.abs(last / first - 1) < 0.03, `${first} before, ${last} after`);
+  // The slowest replica sets the pace, with some 10,400 services in a minute: 1.4 % is one standard error of the ratio.
+  assert.ok(Math.abs(last / first - 1) < 0.05, `${first} before, ${last} after`);
 });

@@ -26,7 +26,10 @@ const base = imaginedRuns('convoy', storyBase, [1, 2, 3, 4]);
 const short = ['warm_up=2s', 'duration=8s'];
 
 test('the release of the convoy story is rejected because its users now convoy behind the older machine', () => {
-  const comparison = check(base, imaginedRuns('convoy', [...storyBase, storyRelease], [11, 12, 13, 14]));
+  // How full the fullest replica is varies most of all from run to run: four runs do not always settle it.
+  const before = [...base, ...imaginedRuns('convoy', storyBase, [5, 6, 7, 8])];
+  const after = imaginedRuns('convoy', [...storyBase, storyRelease], [11, 12, 13, 14, 15, 16, 17, 18]);
+  const comparison = check(before, after);
   assert.equal(comparison.verdict, 'reject');
   const { mechanism, reasons, sentence } = comparison;
   assert.deepEqual([mechanism.base.pattern, mechanism.candidate.pattern, mechanism.moved], ['healthy', 'convoy', true]);
@@ -37,7 +40,7 @@ test('the release of the convoy story is rejected because its users now convoy b
     /^the mechanism: convoy at api-2, healthy before/,
     /^fullest share \+/,
     /a closed loop over strict rotation makes the whole fleet wait for it/,
-    /^what set it off: worker time \+(?:19|20|21)\.\d %/,
+    /^what set it off: worker time \+(?:18|19|20|21)\.\d %/,
   ]) {
     assert.ok(
       reasons.some((one) => reason.test(one)),
