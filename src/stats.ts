@@ -29,6 +29,7 @@ export { type BootstrapInterval, bootstrapInterval, type BootstrapOptions } from
 export { type ChangeOptions, type ChangePoint, changePoints } from './stats/change-points.ts';
 export {
   binomialAtMost,
+  binomialUpperBound,
   chiSquareAbove,
   chiSquareBelow,
   normalAbove,

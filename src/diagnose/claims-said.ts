@@ -950,7 +950,7 @@ export const claimsSaid: {
       {
         says: 'Requests succeed.',
         bearing: 'necessary',
-        predicted: 'at most 0.1 % fail, of at least 100',
+        predicted: 'at most 0.1 % fail, of at least ‹requests enough›',
         refutes: 'failures',
       },
       {
@@ -962,13 +962,14 @@ export const claimsSaid: {
       {
         says: 'They are spread evenly over the replicas.',
         bearing: 'necessary',
-        predicted: 'at most 1.3 times its share for the busiest',
+        predicted:
+          'at most 1.3 times its share for the busiest, or what chance does; a share of what came while it was there',
         refutes: 'a replica that has far more',
       },
       {
         says: 'No replica takes longer than the others.',
         bearing: 'necessary',
-        predicted: 'mean times within a factor of 1.5',
+        predicted: 'mean times within a factor of 1.5, or what chance does',
         refutes: 'a slow replica',
       },
       {
@@ -980,7 +981,7 @@ export const claimsSaid: {
       {
         says: 'Over many requests neither share nor time nor result stands out.',
         bearing: 'sufficient',
-        predicted: 'all three as they should be, over at least 1,000 requests',
+        predicted: 'all three as they should be, over at least ‹requests many› requests',
         refutes: 'one of the three',
       },
     ],
@@ -2114,7 +2115,7 @@ export const claimsSaid: {
         refutes: 'Latency that is mostly waiting.',
       },
       {
-        says: 'The number in flight does not grow while we look.',
+        says: 'The number in flight grows with the answers a second at most, while we look.',
         bearing: 'necessary',
         refutes: 'A queue that grows: demand is beyond capacity somewhere.',
       },

@@ -272,7 +272,8 @@ export const leastFailedShare: Measure = (_, phase) => {
   return settled(Math.min(...shares));
 };
 
-/** Growth of the number in flight from the first quarter of the phase to the last, as a share of its mean. */
+/** Growth of the number in flight from the first quarter of the phase to the last, as a share of its mean, beyond what more answers
+ * a second explain. */
 export const growth: Measure = (_, phase) =>
   phase.growth === undefined ? { missing: missing.inFlight } : settled(phase.growth);
 

@@ -142,3 +142,24 @@ test('replicas are counted in the order of their numbers, dependencies left out 
     ['api-1', 'api-3', 'api-4', 'api-5', 'api-6', 'api-7', 'api-8', 'api-9', 'api-10'],
   );
 });
+
+test('what is in flight grows with what is asked, and that is no growth; with equal answers it is', () => {
+  const morning = seen(
+    seconds(`
+      100 2 | 100 2 ‖ 4
+      150 3 | 150 3 ‖ 6
+      200 4 | 200 4 ‖ 8
+      300 6 | 300 6 ‖ 12
+    `),
+  );
+  assert.equal(first(morning).growth, 0);
+  const queue = seen(
+    seconds(`
+      200 2 | 200 2 ‖ 4
+      200 3 | 200 3 ‖ 6
+      200 4 | 200 4 ‖ 8
+      200 7 | 200 7 ‖ 14
+    `),
+  );
+  assert.equal(first(queue).growth, 1.25);
+});

@@ -29,7 +29,8 @@ export interface PhaseEvidence {
   readonly inFlight?: Estimate;
   /** How the number in flight swings between ticks, as a share of the swing that independent arrivals would cause. */
   readonly swing?: number;
-  /** How much the number in flight grew from the first quarter of the phase to the last, as a share of its mean. */
+  /** How much the number in flight grew from the first quarter of the phase to the last, as a share of its mean, beyond what more
+   * answers a second explain. */
   readonly growth?: number;
   /** Mean latency of all requests. */
   readonly latency?: Estimate;
@@ -52,7 +53,7 @@ export interface ReplicaEvidence {
   readonly held?: Estimate;
   /** Share of the ticks in which it held more than any other. */
   readonly fullest?: number;
-  /** How much it held more in the last quarter of the phase than in the first, as a share of the mean. */
+  /** The same of what it held. */
   readonly growth?: number;
   /** Mean time in the replica: in flight ÷ rate of work done, or of answers. */
   readonly residence?: Estimate;
@@ -116,7 +117,10 @@ export function phaseEvidence(phase: SeenPhase, belongs: (id: string) => boolean
       : {
           inFlight: inFlightMean,
           ...swingOf(inFlight, latency?.value, seconds),
-          growth: growthOf(inFlight),
+          growth: growthOf(
+            inFlight,
+            ticks.map((tick) => answeredRate(tick, ids)),
+          ),
         }),
     ...(latency === undefined ? {} : { latency }),
     generator: generatorEvidence(ticks, seconds),
@@ -158,7 +162,8 @@ function replicaEvidence(ticks: readonly TickLine[], ids: readonly string[], sec
     const { byTick, from } = inside[index] ?? { byTick: [], from: undefined };
     const known = byTick.filter((value) => value !== undefined);
     const inFlight = meanOverTime(known);
-    const rate = meanOverTime(own.map((tick, at) => (tick?.finished ?? 0) / spanAt(ticks, at)));
+    const rates = own.map((tick, at) => (tick?.finished ?? 0) / spanAt(ticks, at));
+    const rate = meanOverTime(rates);
     assert(rate !== undefined, 'a phase without ticks has no replicas');
     const shares = byTick.flatMap((value, at) => {
       const total = heldByTick[at]?.total ?? 0;
@@ -183,7 +188,7 @@ function replicaEvidence(ticks: readonly TickLine[], ids: readonly string[], sec
       share: handedTotal === 0 ? 0 : (handed[index] ?? 0) / handedTotal,
       failedShare: finished + failed === 0 ? 0 : failed / Math.max(finished, failed),
       ...(inFlight === undefined || from === undefined ? {} : { inFlight, inFlightFrom: from }),
-      ...(held === undefined ? {} : { held, fullest: fullest.length / ticks.length, growth: growthOf(known) }),
+      ...(held === undefined ? {} : { held, fullest: fullest.length / ticks.length, growth: growthOf(known, rates) }),
       ...residenceOf(inFlight, rate, service === undefined ? undefined : service.count / seconds),
       ...(quick.length === 0 ? {} : { quickest: Math.min(...quick) }),
       ...(service === undefined ? {} : { service, served: service.count / seconds }),
@@ -291,19 +296,26 @@ function swingOf(inFlight: readonly number[], latency: number | undefined, secon
   return { swing: deviationOf(inFlight) / free };
 }
 
-function growthOf(inFlight: readonly number[]): number {
-  const quarter = Math.max(1, Math.floor(inFlight.length / 4));
+/** From the first quarter to the last, as a share of the mean, beyond what more answers a second explain: by Little's law twice as
+ * many of the same length are twice as many in flight, and nothing queues for it. */
+function growthOf(inFlight: readonly number[], answered: readonly number[]): number {
   const mean = sum(inFlight) / inFlight.length;
   if (mean === 0 || inFlight.length < 4) return 0;
-  return (sum(inFlight.slice(-quarter)) - sum(inFlight.slice(0, quarter))) / quarter / mean;
+  const quarter = Math.floor(inFlight.length / 4);
+  const early = (values: readonly number[]): number => sum(values.slice(0, quarter)) / quarter;
+  const late = (values: readonly number[]): number => sum(values.slice(-quarter)) / quarter;
+  const more = early(answered) === 0 ? 1 : Math.max(1, late(answered) / early(answered));
+  return (late(inFlight) - more * early(inFlight)) / mean;
+}
+
+/** Good answers a second. */
+function answeredRate(tick: TickLine, ids: readonly string[]): number {
+  const clients = sumKnown(tick.clients.map((client) => client.answered));
+  return (clients ?? sum(ids.map((id) => tickOf(tick, id)?.finished ?? 0))) / spanOf(tick);
 }
 
 function throughputOf(ticks: readonly TickLine[], ids: readonly string[]): Estimate {
-  const byTick = ticks.map((tick) => {
-    const clients = sumKnown(tick.clients.map((client) => client.answered));
-    return (clients ?? sum(ids.map((id) => tickOf(tick, id)?.finished ?? 0))) / spanOf(tick);
-  });
-  const mean = meanOverTime(byTick);
+  const mean = meanOverTime(ticks.map((tick) => answeredRate(tick, ids)));
   assert(mean !== undefined, 'a phase has ticks');
   return mean;
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import {
   betaBelow,
   binomialAtMost,
+  binomialUpperBound,
   chiSquareAbove,
   chiSquareBelow,
   kolmogorovAbove,
@@ -105,6 +106,15 @@ test('counts: Poisson and binomial', () => {
   close(binomialAtMost(90, 100, 0.95), 0.028188294163416106, '90 of 100');
   close(binomialAtMost(480, 1000, 0.5), 0.10872414660207047, '480 of 1000');
   assert.equal(binomialAtMost(10, 10, 0.5), 1);
+});
+
+test('nothing seen in n trials bounds the probability at 1 − 0.05^(1/n), everything at 1', () => {
+  for (const trials of [1, 20, 300]) {
+    close(binomialUpperBound(0, trials), 1 - 0.05 ** (1 / trials), `0 of ${trials}`);
+  }
+  assert.equal(binomialUpperBound(7, 7), 1);
+  const bound = binomialUpperBound(3, 40, 0.1);
+  close(binomialAtMost(3, 40, bound), 0.1, 'so few or fewer in a tenth of all repetitions');
 });
 
 test('the beta distribution', () => {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { recordOf, type RunRecord } from '../../record.ts';
 import { baselineOf } from '../../scenario.ts';
 import { simulate } from '../../sim.ts';
-import { binomialAtMost } from '../../stats.ts';
+import { binomialUpperBound } from '../../stats.ts';
 import { scenarioWith } from '../testing/imagined-sides.ts';
 import { compareRuns } from './compare.ts';
 import { defaultSmallest } from './run-figures.ts';
@@ -73,10 +73,12 @@ for (const one of cases) {
     const comparison = compareRuns(base, candidate, { smallest: defaultSmallest, objectives: [] });
     if (typeof comparison !== 'string') counts[comparison.verdict] += 1;
   }
-  const most = one.name.startsWith('equal') ? upperBound(counts.reject, one.comparisons) : '';
+  const most = one.name.startsWith('equal') ? percentOf(binomialUpperBound(counts.reject, one.comparisons)) : '';
   const shares = (['reject', 'conditional', 'sign off'] as const).map((verdict) => counts[verdict]);
   console.log(`| ${one.name} | ${one.comparisons} | ${shares.join(' | ')} | ${most} |`);
 }
+
+const percentOf = (share: number): string => `${(100 * share).toFixed(2)} %`;
 
 /** Two rounds of A-B-B-A; the start of each run stands in for the clock. */
 function sides({ scenario, settings, candidate }: Case): readonly [readonly RunRecord[], readonly RunRecord[]] {
@@ -88,15 +90,4 @@ function sides({ scenario, settings, candidate }: Case): readonly [readonly RunR
     found[side].push({ ...record, header: { ...record.header, started_at } });
   }
   return found;
-}
-
-/** The largest probability with which so few would be seen in one of twenty trials (Clopper and Pearson). */
-function upperBound(count: number, of: number): string {
-  let [low, high] = [0, 1];
-  for (let step = 0; step < 50; step++) {
-    const middle = (low + high) / 2;
-    if (binomialAtMost(count, of, middle) > 0.05) low = middle;
-    else high = middle;
-  }
-  return `${(high * 100).toFixed(2)} %`;
 }

@@ -5,9 +5,10 @@ import { Draw } from './draw.ts';
 import { redHerrings } from './herrings.ts';
 import type { Kind } from './kind.ts';
 import { balanceKinds } from './kinds/balance.ts';
+import { calmKinds } from './kinds/calm.ts';
 import { fitnessKinds } from './kinds/fitness.ts';
 import { limitsKinds } from './kinds/limits.ts';
-import { healthyKinds, loadKinds } from './kinds/load.ts';
+import { loadKinds, quietKinds } from './kinds/load.ts';
 import { poolKinds } from './kinds/pools.ts';
 import { timesKinds } from './kinds/times.ts';
 import type { Signal } from './writers.ts';
@@ -20,7 +21,7 @@ export const faultKinds: readonly Kind[] = [
   ...limitsKinds,
   ...loadKinds,
 ];
-export { healthyKinds };
+export const healthyKinds: readonly Kind[] = [...quietKinds, ...calmKinds];
 
 export interface IncidentTruth {
   readonly pattern: string;
@@ -44,13 +45,14 @@ export interface IncidentOptions {
 
 /** The same kind, seed and options give the same incident. What is missing does not change what is there. */
 export function incidentOf(kind: Kind, seed: number, { missing, herrings }: IncidentOptions): Incident {
-  const draw = new Draw(seed, kind.slug);
+  const name = [kind.slug, ...(kind.name === undefined ? [] : [kind.name])].join(', ');
+  const draw = new Draw(seed, name);
   const { signals, culprit = [], onsetMs } = kind.make(draw);
-  const around = new Draw(seed, `${kind.slug}, around`, [draw.service]);
+  const around = new Draw(seed, `${name}, around`, [draw.service]);
   const own = around.shuffled(signals).slice(Math.min(signals.length - 1, Math.round(signals.length * missing)));
   const others = redHerrings(around, onsetMs ?? draw.beganMs + 60_000);
   return {
-    id: `${kind.slug}-${seed}${missing > 0 ? '-less' : ''}`,
+    id: `${name.replaceAll(/\W+/g, '-')}-${seed}${missing > 0 ? '-less' : ''}`,
     files: around.shuffled(herrings ? [...own, ...others] : own),
     truth: {
       pattern: kind.slug,

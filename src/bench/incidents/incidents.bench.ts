@@ -2,6 +2,7 @@
 // this program opens. Prints the tables and writes docs/background/incident-benchmark.md.
 //
 //   npm run bench:incidents                            seeds that were not used while developing
+//   npm run bench:incidents -- --each 6 --healthy 360  so many of each kind of fault, and so many in which nothing is wrong
 //   npm run bench:incidents -- --seed 1 --each 4       others; nothing is written
 //   npm run bench:incidents -- --fit                   the calibration, from the development seeds
 //   npm run bench:incidents -- --write bench/incidents/sample --seed 1 --each 1     the files themselves, for another tool
@@ -23,7 +24,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     each: { type: 'string', default: '10' },
-    healthy: { type: 'string', default: '60' },
+    healthy: { type: 'string', default: '360' },
     fit: { type: 'boolean', default: false },
     write: { type: 'string' },
     only: { type: 'string' },
@@ -51,8 +52,10 @@ function* incidents(missing: number): Generator<Incident> {
     for (let index = 0; index < Number(values.each); index++) yield incidentOf(kind, first + index, options);
   }
   if (values.only !== undefined) return;
-  for (const kind of healthyKinds) {
-    for (let index = 0; index < Number(values.healthy); index++) yield incidentOf(kind, first + index, options);
+  // Dealt to the kinds in turn.
+  for (let index = 0; index < Number(values.healthy); index++) {
+    const kind = healthyKinds[index % healthyKinds.length];
+    if (kind !== undefined) yield incidentOf(kind, first + Math.floor(index / healthyKinds.length), options);
   }
 }
 

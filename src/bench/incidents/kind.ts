@@ -6,6 +6,8 @@ import type { Signal } from './writers.ts';
 export interface Kind {
   /** The pattern that is right, and others that name the same thing where the evidence tells no more. */
   readonly slug: string;
+  /** Tells kinds of one pattern apart. */
+  readonly name?: string;
   readonly alike?: readonly string[];
   /** What else is right where nothing is left that says who made the load. */
   readonly alikeWithLess?: readonly string[];

@@ -1,5 +1,6 @@
 // The benchmark as a page of docs/background: what was right, what was said instead, what a confidence was worth, and the baselines.
 
+import { binomialUpperBound } from '../../stats.ts';
 import { calibrationOf, confusionOf, isCalm, type Scored, scoreOf } from './score.ts';
 
 interface Tally {
@@ -79,9 +80,13 @@ function rows(conditions: readonly Condition[]): readonly string[] {
     row('another verdict, and so wrong', ({ wrong, cases }) => share(wrong, cases)),
     row('nothing was wrong', ({ healthy }) => String(healthy)),
     row('of those, somebody accused', ({ accused, healthy }) => share(accused, healthy)),
+    row('so with 95 % certainty accused at most', ({ accused, healthy }) => bound(accused, healthy)),
+    row('of those, undecided', ({ calmUndecided, healthy }) => share(calmUndecided, healthy)),
     row('Brier score', ({ brier }) => brier.toFixed(3)),
   ];
 }
+
+const bound = (count: number, of: number): string => `${(100 * binomialUpperBound(count, of)).toFixed(2)} %`;
 
 const share = (count: number, of: number): string => `${count} (${of === 0 ? '–' : ((100 * count) / of).toFixed(1)} %)`;
 

@@ -42,6 +42,8 @@ export interface Score {
   /** Of those in which nothing was wrong, how many accused somebody. */
   readonly healthy: number;
   readonly accused: number;
+  /** And of how many it was said that the evidence does not tell. */
+  readonly calmUndecided: number;
   readonly brier: number;
 }
 
@@ -54,6 +56,7 @@ export function scoreOf(all: readonly Scored[]): Score {
     undecided: all.filter(({ said }) => said.pattern === 'undecided').length,
     healthy: healthy.length,
     accused: healthy.filter(({ said }) => !isCalm(said.pattern)).length,
+    calmUndecided: healthy.filter(({ said }) => said.pattern === 'undecided').length,
     brier: mean(all.map(({ said, right }) => (said.confidence - (right ? 1 : 0)) ** 2)),
   };
 }

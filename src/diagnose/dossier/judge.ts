@@ -101,18 +101,26 @@ function undecided(examined: readonly Examined[]): Verdict {
   const possible = faults.filter(({ standing }) => standing === 'possible').toSorted(byProof);
   // Where nothing necessary could be tested, a hint is better than nothing: whoever has some support.
   const hinted = faults.filter((one) => one.standing === 'untestable' && proofOf(one) > 0).toSorted(byProof);
-  const leading = possible[0] ?? hinted[0];
+  const calm = examined.find(({ theory }) => theory.slug === 'healthy');
+  const leading = possible[0] ?? hinted[0] ?? (calm?.standing === 'possible' ? calm : undefined);
+  const open = openSentence(
+    possible.map(({ theory }) => theory.slug),
+    hinted[0]?.theory.slug,
+  );
   return {
     pattern: 'undecided',
     confidence: rounded(Math.min(0.5, 1 / Math.max(2, possible.length))),
-    sentence: openSentence(
-      possible.map(({ theory }) => theory.slug),
-      hinted[0]?.theory.slug,
-    ),
+    sentence: leading === undefined || leading === calm ? `${open}${notHealthy(calm)}` : open,
     arithmetic: [],
     fix: 'Nothing yet: measure first.',
     missing: leading === undefined ? whatIsAlwaysNeeded : decidedBy(leading),
   };
+}
+
+/** Why it is not called healthy either, where nothing else is known. */
+function notHealthy(calm: Examined | undefined): string {
+  if (calm?.standing === 'refuted') return ` It is not called healthy because this does not hold: ${calm.reason}`;
+  return calm?.standing === 'possible' ? ' It is too little to say that nothing is wrong.' : '';
 }
 
 function openSentence(possible: readonly DossierSlug[], hinted: DossierSlug | undefined): string {

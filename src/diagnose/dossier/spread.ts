@@ -20,15 +20,18 @@ export interface Spread {
 
 type Numeric = 'requests' | 'connections' | 'errors' | 'inFlight' | 'cpu' | 'bytes';
 
-/** Undefined for fewer than two members that say, or nothing to spread. */
-export function spreadOf(fleet: Fleet, measure: Numeric): Spread | undefined {
+/** Undefined for fewer than two members that say, or nothing to spread. `fairShares`: weights of members that should not have the
+ * same; they count where every member has one. */
+export function spreadOf(fleet: Fleet, measure: Numeric, fairShares?: ReadonlyMap<string, number>): Spread | undefined {
   const members = fleet.members.filter((member) => member[measure] !== undefined);
   const values = members.map((member) => member[measure] ?? 0);
   const total = values.reduce((sum, value) => sum + value, 0);
   if (members.length < 2 || total <= 0) return undefined;
-  const most = Math.max(...values);
-  const hot = members[values.indexOf(most)];
-  if (hot === undefined) return undefined;
+  const weights = weightsOf(members, fairShares);
+  const times = values.map((value, place) => (value / total) * (weights.total / (weights.each[place] ?? 1)));
+  const place = times.indexOf(Math.max(...times));
+  const [hot, most] = [members[place], values[place]];
+  if (hot === undefined || most === undefined) return undefined;
   return {
     fleet,
     members,
@@ -36,15 +39,30 @@ export function spreadOf(fleet: Fleet, measure: Numeric): Spread | undefined {
     hot,
     most,
     share: most / total,
-    times: (most / total) * members.length,
-    luck: uniformityTest(values)?.pMoreUneven ?? 1,
+    times: times[place] ?? 1,
+    luck: uniformityTest(values, weights.each)?.pMoreUneven ?? 1,
   };
 }
 
-/** The fleet in which the measure is spread least evenly. */
-export function unevenest(fleets: readonly Fleet[], measure: Numeric): Spread | undefined {
-  return fleets.flatMap((fleet) => spreadOf(fleet, measure) ?? []).toSorted((one, other) => other.times - one.times)[0];
+function weightsOf(members: readonly Member[], fairShares: ReadonlyMap<string, number> | undefined) {
+  const known = members.flatMap(({ id }) => fairShares?.get(id) ?? []).filter((weight) => weight > 0);
+  const each = known.length === members.length ? known : members.map(() => 1);
+  return { each, total: each.reduce((sum, weight) => sum + weight, 0) };
 }
+
+/** The fleet in which the measure is spread least evenly. */
+export function unevenest(
+  fleets: readonly Fleet[],
+  measure: Numeric,
+  fairShares?: ReadonlyMap<string, number>,
+): Spread | undefined {
+  return fleets
+    .flatMap((fleet) => spreadOf(fleet, measure, fairShares) ?? [])
+    .toSorted((one, other) => other.times - one.times)[0];
+}
+
+/** Chance could do it, or the busiest has little more than its share. */
+export const isEven = ({ times, luck }: Spread): boolean => times <= 1.3 || luck > 0.01;
 
 /** Largest ÷ smallest of the values that are there; undefined for fewer than two. */
 export function rangeOf(

@@ -5,6 +5,7 @@
 // names one of several like things (`pod`, `target`, `host`, `worker`, …). Where a counter was read several times it is the
 // difference that counts; read once, its value since the start.
 
+import { attendanceOf } from './attendance.ts';
 import { withEndsOfSeries } from './ends-of-series.ts';
 import { type Fleet, fleetsOf, fleetsOfReading, isProcesses } from './fleet.ts';
 import type {
@@ -88,6 +89,7 @@ export class View {
   readonly dossier: Dossier;
   readonly #left: Dossier;
   #fleets: readonly Fleet[] | undefined;
+  #fairShares: ReadonlyMap<string, number> | undefined;
 
   constructor(dossier: Dossier) {
     this.#left = dossier;
@@ -100,6 +102,12 @@ export class View {
   get fleets(): readonly Fleet[] {
     this.#fleets ??= fleetsOf(this.#left);
     return this.#fleets.filter((fleet) => !isProcesses(fleet));
+  }
+
+  /** What each replica's fair part of the requests is, by when it was there; of those that a log with times tells of. */
+  get fairShares(): ReadonlyMap<string, number> {
+    this.#fairShares ??= new Map(this.tables.flatMap((table) => [...(attendanceOf(table) ?? [])]));
+    return this.#fairShares;
   }
 
   /** Processes or threads of one program that accept from one socket. */

@@ -79,7 +79,7 @@ function ofClients({ topology }: Scenario, group: Clients, facts: ScenarioFacts)
       }),
     );
   }
-  if (group.pinned === true && several) {
+  if (group.pinned === true && group.keepAlive === undefined && several) {
     found.push(
       at('connection-pinning', 'warning', ['clients', group.name, 'pinned'], {
         because: `each user of ${group.name} keeps the replica that its connection was first made to: requests follow connections`,

@@ -64,7 +64,7 @@ const littleWaiting: Claim = {
 
 const nothingGrows: Claim = {
   key: 'growth',
-  says: 'The number in flight does not grow while we look.',
+  says: 'The number in flight grows with the answers a second at most, while we look.',
   predicted: { high: 0.6, unit: 'share' },
   measure: growth,
   refutes: 'A queue that grows: demand is beyond capacity somewhere.',

@@ -133,7 +133,7 @@ function everybodyIsFull(evidence: Evidence): Claim[] {
     },
     {
       key: 'least growth',
-      says: 'The queue grows at every replica alike, by half of its size or more while we look.',
+      says: 'The queue grows at every replica alike, by half of its size or more, while no more is answered.',
       predicted: { low: 0.5, unit: 'share' },
       measure: leastGrowth,
       ...shared,

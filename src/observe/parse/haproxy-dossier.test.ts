@@ -26,7 +26,7 @@ Apr 02 07:02:01 edge haproxy[77]: Connect() failed for backend shop: no free por
   assert.deepEqual(
     messageLines(dossier),
     expected(`
-      07:01:00.000 server-maintenance shop/s1
+      07:01:00.000 server-unresolved shop/s1
       - server-down shop/s3
       07:01:02.000 no-live-upstreams shop
       07:02:00.000 server-up shop/s1

@@ -21,10 +21,16 @@ interface Kind {
 
 /** First group: what it is about; second: why. The first that fits counts. */
 const kinds: readonly Kind[] = [
+  // With a reason it is HAProxy that took it out, as when its name cannot be resolved; without one somebody did.
   {
-    pattern: /\b(?:Backup )?[Ss]erver (\S+\/\S+) is going DOWN for maintenance(?: \(([^)]*)\))?/,
-    code: 'server-maintenance',
+    pattern: /\b(?:Backup )?[Ss]erver (\S+\/\S+) is going DOWN for maintenance \(([^)]*)\)/,
+    code: 'server-unresolved',
     event: 'unhealthy',
+  },
+  {
+    pattern: /\b(?:Backup )?[Ss]erver (\S+\/\S+) is going DOWN for maintenance/,
+    code: 'server-maintenance',
+    event: 'draining',
   },
   {
     pattern: /\b(?:Backup )?[Ss]erver (\S+\/\S+) is (?:going )?DOWN(?:, reason: ([^.]*))?/,

@@ -283,4 +283,4 @@ const healthyClosed: Kind = {
 };
 
 export const loadKinds: readonly Kind[] = [singleConnection, dnsPin, generatorPorts, generatorSaturated, closedLoop];
-export const healthyKinds: readonly Kind[] = [healthyOpen, healthyClosed];
+export const quietKinds: readonly Kind[] = [healthyOpen, healthyClosed];

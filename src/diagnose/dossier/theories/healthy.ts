@@ -1,7 +1,8 @@
 // Nothing is wrong, as far as the evidence reaches.
 
 import { digits, percent } from '../../wording.ts';
-import { rangeOf, timesOf, unevenest } from '../spread.ts';
+import { slownessLuck } from '../slow-luck.ts';
+import { isEven, rangeOf, timesOf, unevenest } from '../spread.ts';
 import { claim, type DossierTheory, type Seen } from '../theory.ts';
 import type { View } from '../view.ts';
 
@@ -21,22 +22,26 @@ export const healthy: DossierTheory = {
   examine(view) {
     const answered = answeredIn(view);
     if (answered === undefined) return undefined;
-    const uneven = unevenest(view.fleets, 'requests');
-    const times = view.fleets
-      .flatMap((fleet) => rangeOf(timesOf(fleet.members, 20)) ?? [])
-      .toSorted((one, other) => other.times - one.times)[0];
+    const uneven = unevenest(view.fleets, 'requests', view.fairShares);
+    const times = unevenTimes(view);
     const tail = tailIn(view);
+    const enough = `${requestsEnough} requests or more with their results: there are ${digits(answered.total)}`;
     return {
+      ...(answered.total < requestsEnough ? { decidedBy: enough } : {}),
       claims: [
         claim('Requests succeed.', {
           bearing: 'necessary',
-          predicted: 'at most 0.1 % fail, of at least 100',
+          predicted: `at most 0.1 % fail, of at least ${requestsEnough}`,
           refutes: 'failures',
-          seen: {
-            text: `${digits(answered.failed)} of ${digits(answered.total)} failed`,
-            holds: answered.failed <= 0.001 * answered.total && answered.total >= 100,
-            origins: answered.origins,
-          },
+          seen:
+            answered.failed === 0 && answered.total < requestsEnough
+              ? undefined
+              : {
+                  text: `${digits(answered.failed)} of ${digits(answered.total)} failed`,
+                  holds: answered.failed <= 0.001 * answered.total,
+                  origins: answered.origins,
+                },
+          missing: enough,
         }),
         claim('Nothing else in the evidence complains.', {
           bearing: 'necessary',
@@ -46,25 +51,26 @@ export const healthy: DossierTheory = {
         }),
         claim('They are spread evenly over the replicas.', {
           bearing: 'necessary',
-          predicted: 'at most 1.3 times its share for the busiest',
+          predicted:
+            'at most 1.3 times its share for the busiest, or what chance does; a share of what came while it was there',
           refutes: 'a replica that has far more',
           seen:
             uneven === undefined
               ? undefined
               : {
                   text: `${uneven.hot.id}: ${digits(uneven.times)} times its share`,
-                  holds: uneven.times <= 1.3 || uneven.luck > 0.01,
+                  holds: isEven(uneven),
                 },
           missing: 'requests by replica',
         }),
         claim('No replica takes longer than the others.', {
           bearing: 'necessary',
-          predicted: 'mean times within a factor of 1.5',
+          predicted: 'mean times within a factor of 1.5, or what chance does',
           refutes: 'a slow replica',
           seen:
             times === undefined
               ? undefined
-              : { text: `${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms`, holds: times.times <= 1.5 },
+              : { text: `${digits(times.least * 1000)} to ${digits(times.most * 1000)} ms`, holds: times.alike },
           missing: 'times by replica',
         }),
         claim('Times have no cliff and do not grow.', {
@@ -76,25 +82,25 @@ export const healthy: DossierTheory = {
               ? undefined
               : {
                   text: `99 of 100 within ${digits(tail.ratio)} times the middle; second half ${digits(tail.trend)} times the first`,
-                  holds: tail.ratio <= 10 && tail.trend <= 1.5 && answered.total >= 100,
+                  holds: tail.ratio <= 10 && tail.trend <= 1.5 && answered.total >= requestsEnough,
                 },
           missing: 'single request times',
         }),
         claim('Over many requests neither share nor time nor result stands out.', {
           bearing: 'sufficient',
-          predicted: 'all three as they should be, over at least 1,000 requests',
+          predicted: `all three as they should be, over at least ${digits(requestsMany)} requests`,
           refutes: 'one of the three',
           seen:
-            uneven === undefined || times === undefined || answered.total < 1000
+            uneven === undefined || times === undefined || answered.total < requestsMany
               ? undefined
               : {
                   text: `${digits(answered.total)} requests over ${uneven.members.length} replicas`,
-                  holds:
-                    answered.failed <= 0.001 * answered.total &&
-                    (uneven.times <= 1.3 || uneven.luck > 0.01) &&
-                    times.times <= 1.5,
+                  holds: answered.failed <= 0.001 * answered.total && isEven(uneven) && times.alike,
                 },
-          missing: 'requests, results and times by replica',
+          missing:
+            answered.total < requestsMany
+              ? `${digits(requestsMany)} requests or more by replica: there are ${digits(answered.total)}`
+              : 'requests, results and times by replica',
         }),
       ],
       culprit: undefined,
@@ -104,13 +110,36 @@ export const healthy: DossierTheory = {
   },
 };
 
-/** Messages that only say what a program does. */
+/** The fleet whose mean times differ most, and whether they are alike all the same. */
+function unevenTimes(view: View) {
+  const [found] = view.fleets
+    .flatMap((fleet) => {
+      const range = rangeOf(timesOf(fleet.members, 20));
+      return range === undefined ? [] : [{ fleet, ...range }];
+    })
+    .toSorted((one, other) => other.times - one.times);
+  if (found === undefined) return undefined;
+  const slow = found.fleet.members.find(({ meanSeconds }) => meanSeconds === found.most);
+  const luck =
+    slow === undefined
+      ? undefined
+      : slownessLuck(
+          view,
+          found.fleet.members.map(({ id }) => id),
+          slow.id,
+        );
+  return { ...found, alike: found.times <= 1.5 || (luck ?? 0) > 0.01 };
+}
+
 /** Levels of a log that complain of nothing, and those of a complaint without a name. */
 const quiet = /^log-(?:info|debug|trace|notice|none|log|warn|warning)$/;
 const unknown = /^log-/;
 const requestsEnough = 100;
+/** So many that shares and times say it without single times. */
+const requestsMany = 1000;
+/** Messages that only say what a program does, or somebody with it on purpose. */
 const calm =
-  /^(?:check-succeeded|server-up|proxy-state|reload|server-address-changed|note|garbage-collection|info|debug|nginx-(?:info|notice|debug))$/;
+  /^(?:check-succeeded|server-up|server-maintenance|server-draining|proxy-state|reload|server-address-changed|note|garbage-collection|info|debug|nginx-(?:info|notice|debug))$/;
 
 function complaintsIn(view: View): Seen {
   // What a program says that nobody here knows is no complaint where a log of requests tells that none failed.

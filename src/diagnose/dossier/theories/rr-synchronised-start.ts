@@ -1,7 +1,7 @@
 // Many cursors, one beginning: whoever stands at the head of the list is asked by all of them.
 
 import { digits, percent } from '../../wording.ts';
-import { rangeOf, timesOf } from '../spread.ts';
+import { isEven, rangeOf, spreadOf, timesOf } from '../spread.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { Fleet } from '../fleet.ts';
 import type { View } from '../view.ts';
@@ -153,8 +153,15 @@ interface Shape {
 /** The fleet whose counts come closest to those of synchronised cursors, of those whose counts are uneven at all. */
 function shapeOf(view: View): Shape | undefined {
   return view.fleets
+    .filter((fleet) => !isFair(view, fleet))
     .flatMap((fleet) => shapeIn(fleet, endpointsOf(view, fleet)) ?? [])
     .toSorted((one, other) => one.distance - other.distance)[0];
+}
+
+/** Those at the end of the list came last, and each has its part of what came since. */
+function isFair(view: View, fleet: Fleet): boolean {
+  const spread = spreadOf(fleet, 'requests', view.fairShares);
+  return spread !== undefined && fleet.members.every(({ id }) => view.fairShares.has(id)) && isEven(spread);
 }
 
 /** How many endpoints there are, with those that no log mentions because they got nothing. */

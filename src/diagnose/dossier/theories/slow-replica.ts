@@ -1,9 +1,8 @@
 // One replica takes longer for the same work, and nothing about its share explains it.
 
-import { holmAdjusted, mannWhitneyTest } from '../../../stats.ts';
-import type { RequestTable } from '../../../record.ts';
 import { digits } from '../../wording.ts';
 import type { Fleet, Member } from '../fleet.ts';
+import { slownessLuck } from '../slow-luck.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import { medianOf, type View } from '../view.ts';
 import { greatestOf, leastOf } from '../view-rows.ts';
@@ -107,7 +106,7 @@ interface Slowest {
   readonly usual: number;
   readonly times: number;
   readonly share: number | undefined;
-  /** After Holm, over all replicas; undefined without single times. */
+  /** Undefined without single times. */
   readonly luck: number | undefined;
   readonly othersLeast: number;
   readonly othersMost: number;
@@ -135,7 +134,14 @@ function slowest(view: View): Slowest | undefined {
         usual,
         times: usual > 0 ? (slow.meanSeconds ?? 0) / usual : 1,
         share: counted && total > 0 ? ((slow.requests ?? 0) / total) * fleet.members.length : undefined,
-        luck: luckIn(view, fleet, slow.id),
+        luck:
+          fleet.by === 'replica'
+            ? slownessLuck(
+                view,
+                fleet.members.map(({ id }) => id),
+                slow.id,
+              )
+            : undefined,
         othersLeast: Math.min(...others),
         othersMost: Math.max(...others),
       },
@@ -143,23 +149,6 @@ function slowest(view: View): Slowest | undefined {
   });
   // Single times tell more than means.
   return all.toSorted((one, other) => Number(other.luck !== undefined) - Number(one.luck !== undefined))[0];
-}
-
-/** The rank test of each replica against all others, adjusted for having asked about each. */
-function luckIn(view: View, fleet: Fleet, slow: string): number | undefined {
-  if (fleet.by !== 'replica') return undefined;
-  const table = view.tables.find(({ replicas }) => replicas.includes(slow));
-  if (table === undefined) return undefined;
-  const byReplica = timesByReplica(table);
-  const ids = fleet.members.map(({ id }) => id).filter((id) => (byReplica.get(id)?.length ?? 0) >= 5);
-  const all = ids.map(
-    (id) =>
-      mannWhitneyTest(
-        ids.filter((other) => other !== id).flatMap((other) => byReplica.get(other) ?? []),
-        byReplica.get(id) ?? [],
-      )?.p ?? 1,
-  );
-  return ids.includes(slow) && ids.length >= 2 ? holmAdjusted(all)[ids.indexOf(slow)] : undefined;
 }
 
 /** The middle of its times ÷ that of the others, both in the last third of the log. */
@@ -181,22 +170,4 @@ function lastTimes(view: View, slow: string): number | undefined {
   return own.length < 5 || others.length < 5 || mine === undefined || theirs === undefined || theirs === 0
     ? undefined
     : mine / theirs;
-}
-
-/** At most so many of each: beyond them the test knows no more. */
-const timesMax = 500;
-
-function timesByReplica(table: RequestTable): Map<string, number[]> {
-  const times = new Map<string, number[]>();
-  const step = Math.max(1, Math.floor(table.count / (timesMax * Math.max(1, table.replicas.length))));
-  for (let row = 0; row < table.count; row += step) {
-    const id = table.replicas[table.replica[row] ?? -1];
-    const upstream = table.upstreamSeconds[row] ?? Number.NaN;
-    const seconds = Number.isNaN(upstream) ? (table.seconds[row] ?? Number.NaN) : upstream;
-    if (id === undefined || Number.isNaN(seconds)) continue;
-    const own = times.get(id);
-    if (own === undefined) times.set(id, [seconds]);
-    else own.push(seconds);
-  }
-  return times;
 }
