@@ -78,7 +78,9 @@ for (const one of cases) {
   console.log(`| ${one.name} | ${one.comparisons} | ${shares.join(' | ')} | ${most} |`);
 }
 
-const percentOf = (share: number): string => `${(100 * share).toFixed(2)} %`;
+function percentOf(share: number): string {
+  return `${(100 * share).toFixed(2)} %`;
+}
 
 /** Two rounds of A-B-B-A; the start of each run stands in for the clock. */
 function sides({ scenario, settings, candidate }: Case): readonly [readonly RunRecord[], readonly RunRecord[]] {
