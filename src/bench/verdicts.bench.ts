@@ -1,18 +1,22 @@
-// How often is the verdict right? Runs scenarios on the real lab with other seeds, other slow replicas and other slow
-// factors, and scores each verdict against what was really injected. Prints a line a run and the counts at the end.
+// How often is the verdict right? Runs scenarios on the real lab with other seeds, other slow replicas and other slow factors, and
+// scores each verdict against what was really injected. Prints a line a run and a row a scenario, and puts the rows into
+// docs/background/lab-verdicts.md.
 //
-//   npm run bench:verdicts                        20 × convoy above the knee, 6 below it, 20 × healthy, 3 of each other
-//   npm run bench:verdicts -- --only convoy --runs 5 --gateway haproxy --parallel 2
+//   npm run bench:verdicts                                          every scenario, three runs and more of each
+//   npm run bench:verdicts -- --only black-hole,zone-skew --runs 3 --gateway plimsoll,haproxy
+//   npm run bench:verdicts -- --only convoy --seed 7 --parallel 1 --dry      nothing is written
 //
 // A run takes a minute and a fifth of a core, so two at a time do not disturb each other on two cores.
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { dice } from '../base.ts';
+import { mergedRows, rowsOfPage, type VerdictRow, verdictPage } from './verdicts/page.ts';
+import { type GatewayProgram, gatewayPrograms, type Plan, type PlanKind, planKinds } from './verdicts/plans.ts';
 
 const said = z.object({
   pattern: z.string(),
@@ -20,14 +24,19 @@ const said = z.object({
   confidence: z.number(),
   sentence: z.string(),
 });
+type Said = z.infer<typeof said>;
 
-interface Plan {
-  readonly kind: string;
-  readonly scenario: string;
-  readonly settings: readonly string[];
-  readonly pattern: string;
-  readonly culprit: string | undefined;
-  readonly experiments: string;
+interface Turn {
+  readonly kind: PlanKind;
+  readonly gateway: GatewayProgram | '–';
+  readonly plan: Plan;
+  readonly seed: number;
+}
+
+interface Outcome extends Turn {
+  readonly verdict: Said;
+  readonly right: boolean;
+  readonly load: number;
 }
 
 const { values } = parseArgs({
@@ -37,147 +46,119 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     gateway: { type: 'string', default: 'plimsoll' },
     parallel: { type: 'string', default: '2' },
+    dry: { type: 'boolean', default: false },
   },
 });
 
-const die = dice(Number(values.seed), 'verdicts');
-const launcher = join(import.meta.dirname, '..', '..', 'bin', 'plimsoll.js');
+const root = join(import.meta.dirname, '..', '..');
+const pageFile = join(root, 'docs', 'background', 'lab-verdicts.md');
 const folder = mkdtempSync(join(tmpdir(), 'plimsoll-verdicts-'));
-
-const makers: Readonly<Record<string, { readonly runs: number; readonly plan: () => Plan }>> = {
-  convoy: {
-    runs: 20,
-    plan: () => {
-      const replica = `api-${1 + die.below(4)}`;
-      const factor = (1.05 + die.next() * 0.45).toFixed(2);
-      return {
-        kind: 'convoy',
-        scenario: 'convoy',
-        settings: [`faults.0.slow.replica=${replica}`, `faults.0.slow.factor=${factor}`],
-        pattern: 'convoy',
-        culprit: replica,
-        experiments: 'auto',
-      };
-    },
-  },
-  'below the knee': {
-    runs: 6,
-    plan: () => {
-      const replica = `api-${1 + die.below(4)}`;
-      const factor = (1.05 + die.next() * 0.45).toFixed(2);
-      const crowd =
-        die.below(2) === 0 ? ['demand.0.closed.users=12'] : ['demand.0.closed.users=40', 'demand.0.closed.think=100ms'];
-      return {
-        kind: 'below the knee',
-        scenario: 'convoy',
-        settings: [`faults.0.slow.replica=${replica}`, `faults.0.slow.factor=${factor}`, ...crowd],
-        pattern: 'healthy',
-        culprit: undefined,
-        experiments: 'auto',
-      };
-    },
-  },
-  healthy: {
-    runs: 20,
-    plan: () => ({
-      kind: 'healthy',
-      scenario: 'healthy',
-      settings: [],
-      pattern: 'healthy',
-      culprit: undefined,
-      experiments: 'auto',
-    }),
-  },
-  'slow-replica': {
-    runs: 3,
-    plan: () => {
-      const replica = `api-${1 + die.below(4)}`;
-      return {
-        kind: 'slow-replica',
-        scenario: 'slow-replica',
-        settings: [`faults.0.slow.replica=${replica}`],
-        pattern: 'slow-replica',
-        culprit: replica,
-        experiments: 'auto',
-      };
-    },
-  },
-  overload: {
-    runs: 3,
-    plan: () => ({
-      kind: 'overload',
-      scenario: 'overload',
-      settings: [],
-      pattern: 'overload',
-      culprit: undefined,
-      experiments: 'auto',
-    }),
-  },
-  'pick-first': {
-    runs: 3,
-    plan: () => ({
-      kind: 'pick-first',
-      scenario: 'pick-first',
-      settings: [],
-      pattern: 'pick-first',
-      culprit: 'callers',
-      experiments: 'auto',
-    }),
-  },
-};
-
-const chosen = Object.entries(makers).filter(
-  ([kind]) => values.only === undefined || values.only.split(',').includes(kind),
-);
-const plans = chosen.flatMap(([, maker]) =>
-  Array.from({ length: values.runs === undefined ? maker.runs : Number(values.runs) }, () => maker.plan()),
-);
-const counts = new Map<string, { right: number; runs: number }>();
+const turns = [...turnsOf()];
+const outcomes: Outcome[] = [];
 let next = 0;
 await Promise.all(Array.from({ length: Number(values.parallel) }, worker));
-for (const [kind, { right, runs }] of counts) console.log(`${kind}: ${right} of ${runs} right`);
 rmSync(folder, { recursive: true, force: true });
 
-async function worker(): Promise<void> {
-  for (let index = next++; index < plans.length; index = next++) {
-    const plan = plans[index];
-    if (plan === undefined) return;
-    const seed = 1 + die.below(1e9);
-    const verdict = await run(plan, seed, index);
-    const right =
-      verdict.pattern === plan.pattern &&
-      (plan.culprit === undefined || (verdict.culprit ?? '').includes(plan.culprit));
-    const count = counts.get(plan.kind) ?? { right: 0, runs: 0 };
-    counts.set(plan.kind, { right: count.right + (right ? 1 : 0), runs: count.runs + 1 });
-    const settings = plan.settings.map((setting) => setting.replace(/^.*\./, '')).join(' ');
-    console.log(
-      `${right ? 'right' : 'WRONG'}  ${plan.kind}  seed ${seed}  ${settings}  →  ${verdict.pattern} ${verdict.culprit ?? ''} ${verdict.confidence}${right ? '' : `  ${verdict.sentence}`}`,
-    );
+const fresh = rowsOf(outcomes);
+for (const row of fresh) console.log(`${row.scenario} ${row.gateway}: ${row.right} of ${row.runs} right`);
+if (!values.dry) {
+  const old = existsSync(pageFile) ? rowsOfPage(readFileSync(pageFile, 'utf8')) : [];
+  const rows = mergedRows(
+    old,
+    fresh,
+    planKinds.map(({ name }) => name),
+  );
+  writeFileSync(pageFile, verdictPage(rows));
+}
+
+function* turnsOf(): Generator<Turn> {
+  const only = values.only?.split(',');
+  const wanted = values.gateway.split(',');
+  for (const kind of planKinds) {
+    if (only !== undefined && !only.includes(kind.name)) continue;
+    const gateways = kind.gateways.length === 0 ? (['–'] as const) : gatewayPrograms.filter(isWanted);
+    for (const gateway of gateways) {
+      const die = dice(Number(values.seed), `verdicts of ${kind.name} through ${gateway}`);
+      for (let count = 0; count < Number(values.runs ?? kind.runs); count++) {
+        yield { kind, gateway, plan: kind.draw(die), seed: 1 + die.below(1e9) };
+      }
+    }
+    function isWanted(program: GatewayProgram): boolean {
+      return kind.gateways.includes(program) && wanted.includes(program);
+    }
   }
 }
 
-async function run(plan: Plan, seed: number, index: number): Promise<z.infer<typeof said>> {
-  const out = join(folder, String(index));
-  const args = ['run', plan.scenario, '--seed', String(seed), '--quiet', '--json', '--out', out];
-  args.push(
-    '--gateway',
-    values.gateway,
-    '--experiments',
-    plan.experiments,
-    ...plan.settings.flatMap((setting) => ['--set', setting]),
-  );
+async function worker(): Promise<void> {
+  for (let index = next++; index < turns.length; index = next++) {
+    const turn = turns[index];
+    if (turn === undefined) return;
+    const outcome = await outcomeOf(turn, index);
+    outcomes.push(outcome);
+    console.log(lineOf(outcome));
+  }
+}
+
+async function outcomeOf(turn: Turn, index: number): Promise<Outcome> {
+  const { plan } = turn;
+  const verdict = await run(turn, join(folder, String(index)));
+  const blamed = plan.culprit === undefined || (verdict.culprit ?? '').includes(plan.culprit);
+  return { ...turn, verdict, right: verdict.pattern === plan.pattern && blamed, load: loadavg()[0] ?? 0 };
+}
+
+async function run({ plan, seed, gateway }: Turn, out: string): Promise<Said> {
+  const launcher = join(root, 'bin', 'plimsoll.js');
+  const args = ['run', plan.scenario, '--world', 'lab', '--seed', String(seed), '--quiet', '--json', '--out', out];
+  if (gateway !== '–') args.push('--gateway', gateway);
+  args.push(...plan.settings.flatMap((setting) => ['--set', setting]));
   const child = spawn(process.execPath, [launcher, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let stdout = '';
   child.stdout.on('data', (piece: Buffer) => (stdout += piece.toString()));
   await new Promise((resolve) => child.on('close', resolve));
-  if (stdout === '') return { pattern: 'no result', confidence: 0, sentence: readTail(out) };
+  if (stdout === '') return { pattern: 'no result', confidence: 0, sentence: lastLineOf(out) };
   return z.object({ verdict: said }).parse(JSON.parse(stdout)).verdict;
 }
 
-function readTail(out: string): string {
+function lastLineOf(out: string): string {
+  const record = join(out, 'record.jsonl');
+  return existsSync(record) ? (readFileSync(record, 'utf8').split('\n').at(-2)?.slice(0, 300) ?? '') : 'no record';
+}
+
+function lineOf({ kind, gateway, plan, seed, verdict, right, load }: Outcome): string {
+  const settings = plan.settings.map((setting) => setting.replace(/^.*\./, '')).join(' ');
+  const told = `${verdict.pattern} ${verdict.culprit ?? ''} ${verdict.confidence}`;
+  const word = right ? 'right' : 'WRONG';
+  return `${word}  ${kind.name}  ${gateway}  seed ${seed}  ${settings}  load ${load.toFixed(1)}  →  ${told}${right ? '' : `  ${verdict.sentence}`}`;
+}
+
+function rowsOf(all: readonly Outcome[]): VerdictRow[] {
+  const revision = revisionOf();
+  const groups = Map.groupBy(all, ({ kind, gateway }) => `${kind.name} ${gateway}`);
+  return [...groups.values()].flatMap((group): VerdictRow[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const loads = group.map(({ load }) => load).toSorted((one, other) => one - other);
+    const others = group
+      .filter(({ right }) => !right)
+      .map(({ verdict, seed }) => `${[verdict.pattern, verdict.culprit ?? ''].join(' ').trim()} (seed ${seed})`);
+    return [
+      {
+        scenario: first.kind.name,
+        gateway: first.gateway,
+        runs: group.length,
+        right: group.filter(({ right }) => right).length,
+        else: others.join(', '),
+        load: `${(loads[Math.floor(loads.length / 2)] ?? 0).toFixed(1)}, ${(loads.at(-1) ?? 0).toFixed(1)}`,
+        revision,
+      },
+    ];
+  });
+}
+
+function revisionOf(): string {
   try {
-    return readFileSync(join(out, 'record.jsonl'), 'utf8').split('\n').at(-2)?.slice(0, 300) ?? '';
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
   } catch {
-    return 'no record';
+    return '–';
   }
 }
