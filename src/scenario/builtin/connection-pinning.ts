@@ -5,7 +5,7 @@
 export const connectionPinning = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: connection-pinning
-about: Long-lived connections are placed once; a replica that was restarted gets none, and the others have too many (imagined time only).
+about: Long-lived connections are placed once; a replica that was restarted gets none, and the others have too many.
 
 services:
   api:

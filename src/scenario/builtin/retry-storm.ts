@@ -4,7 +4,7 @@
 export const retryStorm = `# yaml-language-server: $schema=./schema/scenario.schema.json
 plimsoll: 1
 name: retry-storm
-about: A ten-second slow-down at 70 % load; clients ask again, and the fleet stays down long after it (imagined time only).
+about: A ten-second slow-down at 70 % load; clients ask again, and the fleet stays down long after it.
 
 services:
   api:
