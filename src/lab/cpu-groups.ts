@@ -85,7 +85,10 @@ export function openCpuGroups(token: string, root = '/sys/fs/cgroup'): CpuGroups
     try {
       mkdirSync(path);
       if (version === 2) writeFileSync(join(path, 'cgroup.subtree_control'), '+cpu');
-      if (existsSync(join(path, version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us'))) return new CpuGroups(path, version);
+      if (existsSync(join(path, version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us'))) {
+        goFirst(path, version);
+        return new CpuGroups(path, version);
+      }
       reason = `${parent} does not hand on the CPU controller`;
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
@@ -93,6 +96,13 @@ export function openCpuGroups(token: string, root = '/sys/fs/cgroup'): CpuGroups
     if (existsSync(path)) rmdirSync(path);
   }
   return reason;
+}
+
+/** Everything in the group has a quota, and that is to be its limit. Without weight it would have to share a busy machine with whatever
+ * else runs there, get less than its quota, and never be stopped by it. Each version's greatest weight. */
+function goFirst(path: string, version: 1 | 2): void {
+  if (version === 2) writeFileSync(join(path, 'cpu.weight'), '10000');
+  else writeFileSync(join(path, 'cpu.shares'), '262144');
 }
 
 export interface CpuGroupParent {
