@@ -1,7 +1,8 @@
 // One phase of a record as a handful of figures with names: what is compared between worlds, averaged over replications and
 // predicted for a change. Whichever world the record came from, the figures are the same.
 //
-//   throughput, failed, p50, p90, p99, and for each replica its share of what was in flight
+//   throughput, failed, p50, p90, p99, where clients ask again the tries that a request came to, and for each replica its share
+//   of what was in flight
 
 import { measuredTicks, histogramOfLine, type PhaseRecord, type TickLine } from '../record.ts';
 import { Histogram } from '../stats.ts';
@@ -40,6 +41,7 @@ export function figuresOf(phase: PhaseRecord, isBalanced: (id: string) => boolea
       { name: 'throughput', unit: 'per-second', value: spanSeconds === 0 ? 0 : answered / spanSeconds },
       { name: 'failed', unit: 'share', value: planned === 0 ? 0 : 1 - good / planned },
       ...quantileFigures(latency),
+      ...triesFigure(ticks),
       ...heldShares(ticks, isBalanced),
     ],
     latency,
@@ -51,6 +53,15 @@ export function quantileFigures(latency: Histogram): readonly Figure[] {
     const value = latency.quantile(share)?.value;
     return value === undefined ? [] : [{ name, unit: 'nanoseconds' as const, value }];
   });
+}
+
+/** Tries for each request, where clients ask again: 1 when none fails. */
+function triesFigure(ticks: readonly TickLine[]): readonly Figure[] {
+  const clients = ticks.flatMap((tick) => tick.clients);
+  const planned = sum(clients.map((client) => client.planned));
+  if (planned === 0 || clients.every(({ retries }) => retries === undefined)) return [];
+  const retries = sum(clients.map((client) => client.retries ?? 0));
+  return [{ name: 'tries', unit: 'count', value: 1 + retries / planned }];
 }
 
 /** Each replica's share of all that was in flight at the replicas, weighted by time. */

@@ -109,7 +109,7 @@ function page(table: readonly string[]): string {
 Does the simulator tell the truth? Every built-in scenario that the lab can play is played there once, with real processes and real
 sockets, and in imagined time twenty times; one that is too large for a machine on the scale that it states for the lab. The table shows both, and the interval in which the lab's figure has to lie:
 
-- throughput within 5 % of the simulator's mean;
+- throughput, and where clients ask again the tries for each request, within 5 % of the simulator's mean;
 - each replica's share of what is in flight within 10 points;
 - the failed share within 2 points;
 - or within where one run in fifty would stray by chance alone, where that is further;
