@@ -111,6 +111,8 @@ const client = object<ClientFacts>({
   back_off_ns: optional(amount),
   zone: optional(text),
   pinned: optional(flag),
+  keep_alive_requests: optional(amount),
+  keep_alive_ns: optional(amount),
   connections: optional(amount),
   turnaround_p50_ns: optional(amount),
   turnaround_p90_ns: optional(amount),

@@ -138,6 +138,10 @@ export interface ClientFacts {
   readonly zone?: string;
   /** Whether a user keeps the replica that its connection was made to. */
   readonly pinned?: boolean;
+  /** Requests on one connection, where it is closed after so many. */
+  readonly keep_alive_requests?: number;
+  /** Age of a connection from which on it is closed, where it is. */
+  readonly keep_alive_ns?: number;
   /** Connections that the group used, and the time from an answer on one of them to its next request: a user who waits for
    * the answer and goes on at once has next to none. Observed, where a log tells connections apart. */
   readonly connections?: number;

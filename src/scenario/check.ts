@@ -27,6 +27,7 @@ export function check(raw: Raw, source: Source): Problem[] {
     ...checkProcessors(draft, source),
     ...checkCalls(draft, source),
     ...checkClients(draft, source),
+    ...checkPinned(draft, source),
     ...checkDemand(draft, source),
     ...checkFlows(draft, source),
     ...checkFaults(draft, source),
@@ -117,7 +118,7 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
       problems.push(source.at(['clients', group, 'service'], unknownName('service', service, names)));
     }
     const via = textIn(each, 'via') ?? (hasGateway ? 'gateway' : 'registry');
-    for (const key of ['pinned', 'zone'].filter((one) => one in each && via !== 'registry')) {
+    for (const key of ['zone'].filter((one) => one in each && via !== 'registry')) {
       const message = `these clients go through the ${via}: expected via: registry, for ${key} is about the list of replicas`;
       problems.push(source.atKey(['clients', group, key], message));
     }
@@ -129,6 +130,32 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
   if (groups.length === 0 && names.length > 1) {
     const message = `the key clients is missing: there are several services, expected a group that says which one it asks`;
     problems.push(source.at([], message));
+  }
+  return problems;
+}
+
+function checkPinned({ clients, hasGateway, demand }: Draft, source: Source): Problem[] {
+  const problems: Problem[] = [];
+  for (const group of Object.keys(clients)) {
+    const each = mappingIn(clients, group);
+    const path = ['clients', group];
+    if (each['pinned'] !== true) {
+      if ('users_per_connection' in each) {
+        const message = 'users share a connection that they keep: expected pinned: true beside it';
+        problems.push(source.atKey([...path, 'users_per_connection'], message));
+      }
+      continue;
+    }
+    const via = textIn(each, 'via') ?? (hasGateway ? 'gateway' : 'registry');
+    if (via === 'forwarder') {
+      const message = 'a forwarder places each request: expected via: registry, or gateway, for pinned connections';
+      problems.push(source.atKey([...path, 'pinned'], message));
+    }
+    const isOpen = demand.some((one) => 'open' in one && (textIn(one, 'clients') ?? group) === group);
+    if (via === 'gateway' && isOpen) {
+      const message = 'users keep connections, and an open demand has none: expected a closed demand of these clients';
+      problems.push(source.atKey([...path, 'pinned'], message));
+    }
   }
   return problems;
 }

@@ -152,8 +152,11 @@ export interface Clients {
   readonly retry?: ClientRetry;
   /** Registry clients in a zone ask only replicas of theirs, as long as there is one. */
   readonly zone?: string;
-  /** Each user keeps the replica that its connection was first made to, as behind a balancer of connections. Registry only. */
+  /** Each user keeps the replica that its connection was made to, until that breaks: from the registry's list, or placed by the
+   * gateway, which is a balancer of connections then. */
   readonly pinned?: boolean;
+  /** So many pinned users share one connection, as streams of HTTP/2; absent: one. Imagined time only. */
+  readonly usersPerConnection?: number;
   /** When a connection is closed, though it is good; absent: never. */
   readonly keepAlive?: KeepAlive;
 }

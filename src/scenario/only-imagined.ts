@@ -21,5 +21,11 @@ export function onlyImagined({ topology, demand }: Scenario): readonly string[] 
     ...topology.services.flatMap(({ name, cpuScheduling = 'fifo' }) =>
       cpuScheduling === 'fifo' ? [] : [`a processor of ${name} that its requests share`],
     ),
+    ...(topology.clients.some(({ via, pinned }) => via === 'gateway' && pinned === true)
+      ? ['a gateway that balances connections']
+      : []),
+    ...(topology.clients.some(({ usersPerConnection = 1 }) => usersPerConnection > 1)
+      ? ['users who share a connection']
+      : []),
   ];
 }

@@ -167,6 +167,7 @@ function buildClients(surface: ScenarioSurface, onlyService: string): readonly C
       : { retry: { retries: each.retry.retries, backOff: each.retry.back_off, budget: each.retry.budget } }),
     ...(each.zone === undefined ? {} : { zone: each.zone }),
     ...(each.pinned === undefined ? {} : { pinned: each.pinned }),
+    ...(each.users_per_connection === undefined ? {} : { usersPerConnection: each.users_per_connection }),
     ...(each.keep_alive === undefined
       ? {}
       : { keepAlive: { requests: each.keep_alive.requests, lifetime: each.keep_alive.lifetime } }),

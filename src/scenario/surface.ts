@@ -201,7 +201,12 @@ export const clientsSchema = mapping({
   pinned: z
     .boolean({ error: 'true or false' })
     .optional()
-    .describe('Each user keeps the replica that its connection was first made to. Registry only.'),
+    .describe(
+      'Each user keeps the replica that its connection was made to, until that breaks. Behind the gateway: it balances connections instead of requests (imagined time only).',
+    ),
+  users_per_connection: whole(1, 10_000)
+    .optional()
+    .describe('So many pinned users share a connection, as streams of HTTP/2; one by default. Imagined time only.'),
   keep_alive: keepAlive
     .optional()
     .describe(

@@ -12,8 +12,8 @@ import type { Station } from './station.ts';
 
 export interface GateSettings {
   /** `registry`: the client itself chooses, and what fails is told as it is. The others stand in between and answer 502 to
-   * 504 in a failed replica's stead. */
-  readonly kind: 'registry' | 'gateway' | 'forwarder';
+   * 504 in a failed replica's stead. `connections`: a balancer of connections, which sees no requests. */
+  readonly kind: 'registry' | 'gateway' | 'forwarder' | 'connections';
   /** One for each load balancer that shares the work: each counts only what it has handed out itself. */
   readonly balancers: readonly Balancer[];
   readonly retries: number;
@@ -64,6 +64,11 @@ export class Gate {
     this.budget = settings.budget;
     this.#balancers = settings.balancers;
     this.inFlight = new Level(0, instantAt(now));
+  }
+
+  /** Whether clients hear from a replica itself, and know which. */
+  get isDirect(): boolean {
+    return this.kind === 'registry' || this.kind === 'connections';
   }
 
   get stations(): readonly Station[] {
@@ -139,11 +144,25 @@ export class Gate {
 
   started(view: number, endpoint: number, now: number): void {
     this.#change(endpoint, 1, now);
-    this.#view(view).started(endpoint, instantAt(now));
+    if (this.kind !== 'connections') this.#view(view).started(endpoint, instantAt(now));
   }
 
   finished(view: number, endpoint: number, ok: boolean, latency: Duration, now: number): void {
     this.#change(endpoint, -1, now);
+    if (this.kind !== 'connections') this.#finished(view, endpoint, ok, latency, now);
+  }
+
+  /** A connection has been opened that is kept. */
+  connected(view: number, endpoint: number, now: number): void {
+    if (this.kind === 'connections') this.#view(view).started(endpoint, instantAt(now));
+  }
+
+  /** It is closed. */
+  disconnected(view: number, endpoint: number, ok: boolean, now: number): void {
+    if (this.kind === 'connections') this.#finished(view, endpoint, ok, ns(0), now);
+  }
+
+  #finished(view: number, endpoint: number, ok: boolean, latency: Duration, now: number): void {
     this.#outcome.ok = ok;
     this.#outcome.latency = latency;
     this.#view(view).finished(endpoint, this.#outcome, instantAt(now));

@@ -35,7 +35,8 @@ export class Gates {
 
   /** The gate that these clients go through. `phase` tells the registry lists of one group apart. */
   for(clients: Clients, policy: PolicyName | undefined, phase: number, now: number): Gate {
-    const { service, via, choice, name } = clients;
+    const { service, choice, name } = clients;
+    const via = clients.via === 'gateway' && clients.pinned === true ? 'connections' : clients.via;
     if (via === 'registry') {
       const gate = this.#newGate('registry', choice, `registry/${name}/${phase}`, now);
       gate.setStations(this.#near(service, clients.zone), now);
@@ -44,14 +45,12 @@ export class Gates {
     const key = `${via}/${service}`;
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
-    const gate = this.#newGate(via, via === 'gateway' ? (policy ?? 'round-robin') : 'round-robin', key, now);
+    const gate = this.#newGate(via, via === 'forwarder' ? 'round-robin' : (policy ?? 'round-robin'), key, now);
     gate.setStations(this.#near(service, undefined), now);
     this.#shared.set(key, gate);
-    if (via === 'gateway') {
-      const { gateway } = this.#duties;
-      if (gateway !== undefined) gate.deadlines = this.#duties.newDeadlines(gateway.timeout);
-      this.#duties.watch(gate, 0, now);
-    }
+    const { gateway } = this.#duties;
+    if (via === 'gateway' && gateway !== undefined) gate.deadlines = this.#duties.newDeadlines(gateway.timeout);
+    if (via !== 'forwarder') this.#duties.watch(gate, 0, now);
     return gate;
   }
 
@@ -86,25 +85,25 @@ export class Gates {
 
   /** Replicas have been added to a service: whoever keeps a list of them takes the new one. */
   grown(service: string, now: number): void {
-    for (const kind of ['gateway', 'forwarder']) {
+    for (const kind of ['gateway', 'connections', 'forwarder']) {
       const gate = this.#shared.get(`${kind}/${service}`);
       if (gate === undefined) continue;
       const before = gate.stations.length;
       gate.setStations([...this.#duties.fleet.site(service).stations], now);
-      if (kind === 'gateway') this.#duties.watch(gate, before, now);
+      if (kind !== 'forwarder') this.#duties.watch(gate, before, now);
     }
   }
 
   /** From now on the gateway balances by this policy. */
   setPolicy(policy: PolicyName): void {
     for (const [key, gate] of this.#shared) {
-      if (gate.kind !== 'gateway') continue;
-      gate.setBalancers(this.#balancers('gateway', policy, `${key}/${policy}`));
+      if (gate.kind === 'forwarder') continue;
+      gate.setBalancers(this.#balancers(gate.kind, policy, `${key}/${policy}`));
     }
   }
 
   #balancers(kind: Gate['kind'], policy: PolicyName | Choice, stream: string): readonly Balancer[] {
-    const count = kind === 'gateway' ? (this.#duties.gateway?.count ?? 1) : 1;
+    const count = kind === 'gateway' || kind === 'connections' ? (this.#duties.gateway?.count ?? 1) : 1;
     return Array.from({ length: count }, (_, view) =>
       balancerByName(policy, { seed: this.#seedOf(view === 0 ? stream : `${stream}/view ${view}`) }),
     );

@@ -7,6 +7,7 @@ import type { Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
+import { Pins, type PinsSettings } from './pins.ts';
 import { Tally } from './tally.ts';
 
 export interface GroupSettings {
@@ -19,8 +20,8 @@ export interface GroupSettings {
   readonly measureFrom: number;
   /** Undefined: clients do not ask again. */
   readonly retry: RetryPolicy | undefined;
-  /** Whether each closed user keeps the replica that it got first. */
-  readonly pinned: boolean;
+  /** Undefined where each request is placed anew. */
+  readonly pinned: Omit<PinsSettings, 'users'> | undefined;
 }
 
 export type Source =
@@ -34,8 +35,8 @@ export class Group {
   readonly deadlines: Deadlines;
   readonly measureFrom: number;
   readonly retry: RetryPolicy | undefined;
-  /** By user, counted from the group's first: its endpoint; −1 for none yet. Undefined where users keep none. */
-  readonly #pins: Int32Array | undefined;
+  /** Undefined where users keep no connections. */
+  readonly #pins: Pins | undefined;
   readonly inFlight: Level;
   /** The present second, whenever its requests came due. */
   readonly recent = new Tally();
@@ -56,8 +57,11 @@ export class Group {
     this.deadlines = settings.deadlines;
     this.measureFrom = settings.measureFrom;
     this.retry = settings.retry;
-    const { source } = settings;
-    this.#pins = settings.pinned && source.kind === 'closed' ? new Int32Array(source.users).fill(-1) : undefined;
+    const { source, pinned } = settings;
+    this.#pins =
+      pinned === undefined || source.kind === 'open'
+        ? undefined
+        : new Pins({ users: source.users, ...pinned }, settings.gate);
     this.inFlight = new Level(0, instantAt(now));
     const { stations } = settings.gate;
     this.#firstStation = stations[0]?.index ?? 0;
@@ -68,20 +72,30 @@ export class Group {
     return dueAt >= this.measureFrom;
   }
 
-  /** Which endpoint gets a user's request: the gate's choice, or the one that the user keeps, chosen at its first request. */
+  /** Which endpoint gets a user's request: the gate's choice, or the one that its connection leads to. */
   endpointFor(user: number, view: number, tried: readonly number[] | undefined, now: number): number | undefined {
-    if (this.#pins === undefined || this.source.kind !== 'closed') return this.gate.pick(view, tried, now);
-    const place = user - this.source.firstUser;
-    const kept = this.#pins[place] ?? -1;
-    if (kept >= 0) return kept;
-    const endpoint = this.gate.pick(view, undefined, now);
-    if (endpoint !== undefined) this.#pins[place] = endpoint;
-    return endpoint;
+    if (this.#pins === undefined) return this.gate.pick(view, tried, now);
+    return this.#pins.endpointFor(this.#placeOf(user), now);
   }
 
-  /** The user's connection broke, or was never made: it chooses anew. */
-  unpin(user: number): void {
-    if (this.#pins !== undefined && this.source.kind === 'closed') this.#pins[user - this.source.firstUser] = -1;
+  /** The user's connection broke, or was never made. */
+  connectionBroke(user: number, endpoint: number, now: number): void {
+    this.#pins?.broke(this.#placeOf(user), endpoint, now);
+  }
+
+  /** The user did not wait for the answer. */
+  gaveUp(user: number, endpoint: number, now: number): void {
+    this.#pins?.gaveUp(this.#placeOf(user), endpoint, now);
+  }
+
+  /** Its clients go, with their connections. */
+  end(now: number): void {
+    this.#pins?.closeAll(now);
+  }
+
+  /** Counted from the group's first user. */
+  #placeOf(user: number): number {
+    return this.source.kind === 'closed' ? user - this.source.firstUser : user;
   }
 
   answered(station: number): void {

@@ -45,7 +45,7 @@ export function gatewayFacts(gateway: Gateway): Omit<GatewayFacts, 'program' | '
 }
 
 export function clientFacts(group: Clients, demand: Demand | undefined): ClientFacts {
-  const { retry, zone, pinned } = group;
+  const { retry, zone, pinned, keepAlive } = group;
   return {
     group: group.name,
     via: group.via,
@@ -56,6 +56,8 @@ export function clientFacts(group: Clients, demand: Demand | undefined): ClientF
     ...(retry === undefined ? {} : retryFacts(retry)),
     ...(zone === undefined ? {} : { zone }),
     ...(pinned === true ? { pinned } : {}),
+    ...(keepAlive?.requests === undefined ? {} : { keep_alive_requests: keepAlive.requests }),
+    ...(keepAlive?.lifetime === undefined ? {} : { keep_alive_ns: keepAlive.lifetime }),
   };
 }
 

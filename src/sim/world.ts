@@ -34,7 +34,7 @@ import { Deadlines, type Timed } from './deadlines.ts';
 import { Fleet, type FleetDuties } from './fleet.ts';
 import type { Gate } from './gate.ts';
 import { Gates } from './gates.ts';
-import { Group, type Source } from './group.ts';
+import { Group, type GroupSettings, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
 import { Requests } from './requests.ts';
@@ -66,6 +66,10 @@ const kinds = {
 const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5, 0, 2];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
+
+/** How the users of a group keep their connections; undefined where they keep none. */
+const pinnedBy = ({ pinned, keepAlive, usersPerConnection }: Clients): GroupSettings['pinned'] =>
+  pinned === true ? { usersPerConnection: usersPerConnection ?? 1, keepAlive } : undefined;
 
 export class World implements FleetDuties {
   readonly jobs = new Jobs();
@@ -223,7 +227,7 @@ export class World implements FleetDuties {
       const deadlines = this.#deadlines(clients.timeout, this.#clientTimed);
       const retry = this.#retryPolicy(clients, setting.phase);
       const { measureFrom } = setting;
-      return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: clients.pinned === true }, now);
+      return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: pinnedBy(clients) }, now);
     });
     this.#userCount = users;
     this.books.clear();
@@ -292,12 +296,13 @@ export class World implements FleetDuties {
     const until = this.now + grace;
     while (this.requests.count > 0 && this.#kernel.nextTime <= until) this.#kernel.step();
     for (const request of this.requests.live()) this.#leave(request, this.now);
+    for (const group of this.groups) group.end(this.now);
   }
 
   #leave(request: number, now: number): void {
     const group = this.#groupOf(request);
     const dueAt = this.requests.dueAt[request] ?? 0;
-    const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
+    const replica = group.gate.isDirect ? this.#stationOf(request) : -1;
     this.#letGo(request, false, now);
     this.books.leftInFlight(group, replica, dueAt, now);
     this.#close(request, group, now);
@@ -476,6 +481,9 @@ export class World implements FleetDuties {
       this.#answered(request, group, true, station, now);
       return;
     }
+    if (outcome === outcomes.reset || outcome === outcomes.refused) {
+      group.connectionBroke(requests.user[request] ?? -1, endpoint, now);
+    }
     if (this.#mayRetry(request, gate, outcome, now)) {
       const tried = requests.tried.get(request) ?? [];
       tried.push(endpoint);
@@ -496,7 +504,7 @@ export class World implements FleetDuties {
   /** A request whose last attempt went wrong. What a replica answered itself is told as its answer. */
   #failed(request: number, group: Group, outcome: number, station: number, now: number): void {
     if (this.#rests(request, group, now)) return;
-    const direct = group.gate.kind === 'registry';
+    const direct = group.gate.isDirect;
     switch (outcome) {
       case outcomes.full:
       case outcomes.failed:
@@ -564,7 +572,6 @@ export class World implements FleetDuties {
   #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
     this.books.unanswered(group, station, kind, dueAt, now);
-    group.unpin(this.requests.user[request] ?? -1);
     this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
   }
 
@@ -572,8 +579,10 @@ export class World implements FleetDuties {
   #clientExpired(request: number, now: number): void {
     const group = this.#groupOf(request);
     const dueAt = this.requests.dueAt[request] ?? 0;
-    const replica = group.gate.kind === 'registry' ? this.#stationOf(request) : -1;
-    this.#letGo(request, group.gate.kind !== 'registry', now);
+    const { isDirect } = group.gate;
+    const replica = isDirect ? this.#stationOf(request) : -1;
+    group.gaveUp(this.requests.user[request] ?? -1, this.requests.endpoint[request] ?? -1, now);
+    this.#letGo(request, !isDirect, now);
     if (this.#rests(request, group, now)) return;
     this.books.timedOut(group, replica, dueAt, now);
     this.#close(request, group, now);
