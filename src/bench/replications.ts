@@ -98,7 +98,10 @@ export function intervalsOf(replications: readonly Replication[]): readonly Figu
 }
 
 /** Where one further run of the same length would lie, with the given confidence, by figure. */
-export function predictionsOf(replications: readonly Replication[], level = confidence): readonly FigureInterval[] {
+export function predictionsOf(
+  replications: readonly Pick<Replication, 'figures'>[],
+  level = confidence,
+): readonly FigureInterval[] {
   const count = replications.length;
   assert(count >= 3, 'a prediction takes three runs');
   const names = [...new Set(replications.flatMap(({ figures }) => figures.map(({ name }) => name)))];

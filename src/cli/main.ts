@@ -109,7 +109,9 @@ function commands(done: (code: number) => void): Command {
 
   program
     .command('what-if')
-    .description('fit a fleet to a record (or take a scenario), change one thing at a time, and say what would happen')
+    .description(
+      'fit a fleet to a record (or take a scenario), change one thing at a time, and rank what helps; without a change, those that it leaves open',
+    )
     .argument('<record>', "a record.jsonl, the folder of a run, or a scenario's name or path")
     .option('--policy <policy>', 'round-robin, random or least-request; several, here and below, with commas')
     .option('--call-timeout <time>', 'calls to dependencies give up after this')
@@ -124,11 +126,16 @@ function commands(done: (code: number) => void): Command {
     .option('--rate <per second>', 'open rate')
     .option('--replicas <count>', 'replicas of the service')
     .option('--workers <count>', 'workers of each replica')
-    .option('--service-time <factor>', 'service times multiplied: 0.5 is a processor twice as fast')
+    .option('--health-pool', 'health checks are answered without a worker')
+    .option('--processor <times>', 'processors so many times as fast: 2 halves what requests need of them')
+    .option('--service-time <factor>', 'service times multiplied, whatever they consist of')
+    .option('--set <path=value...>', 'change the scenario first, such as --set services.api.workers=8')
+    .option('--anyway', 'predict with a fit that does not do what was seen')
     .option('--replications <count>', 'imagined runs of each alternative', '20')
     .option('--threads <count>', 'threads that play them', '1')
     .option('--seed <number>', 'seed of the first run', '1')
     .option('--json', 'the result as JSON on standard output')
+    .option('--quiet', 'no progress')
     .action(async (subject: string, options: object) => {
       const { whatIfCommand } = await import('./commands/what-if.ts');
       done(await whatIfCommand(subject, options));

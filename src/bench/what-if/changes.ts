@@ -1,7 +1,14 @@
 // What could be changed about a fleet, one thing at a time: each change is a sentence and a new scenario, or why it cannot be made.
 
-import { type Duration, formatDuration } from '../../base.ts';
-import type { Clients, PolicyName, Scenario, Service } from '../../scenario.ts';
+import { type Duration, formatDuration, ns } from '../../base.ts';
+import {
+  type Call,
+  type Clients,
+  type Distribution,
+  type PolicyName,
+  type Scenario,
+  type Service,
+} from '../../scenario.ts';
 
 export type Change =
   | { readonly kind: 'policy'; readonly policy: PolicyName }
@@ -17,7 +24,11 @@ export type Change =
   | { readonly kind: 'drop-abandoned' }
   | { readonly kind: 'timeout'; readonly timeout: Duration }
   | { readonly kind: 'call-timeout'; readonly timeout: Duration }
-  /** Service times are multiplied: half is twice the processor. */
+  /** Health checks are answered without a worker. */
+  | { readonly kind: 'health-pool' }
+  /** So many times as fast: what a request needs of it takes a part of the time. What a worker waits for takes as long as before. */
+  | { readonly kind: 'processor'; readonly faster: number }
+  /** Service times are multiplied, whatever they consist of. */
   | { readonly kind: 'service-time'; readonly factor: number };
 
 /** In a few words, as a row's title. */
@@ -49,6 +60,10 @@ export function changeText(change: Change): string {
       return `gateway's timeout ${formatDuration(change.timeout)}`;
     case 'call-timeout':
       return `calls give up after ${formatDuration(change.timeout)}`;
+    case 'health-pool':
+      return 'health checks with workers of their own';
+    case 'processor':
+      return `processors ${change.faster} times as fast`;
     case 'service-time':
       return `service time × ${change.factor}`;
   }
@@ -61,11 +76,11 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
     case 'policy':
       return withPolicy(scenario, change.policy);
     case 'retry-budget':
-      return withRetry(scenario, (retry) => ({ ...retry, budget: change.share }));
+      return withRetry(scenario, { budget: change.share });
     case 'retries':
-      return withRetry(scenario, (retry) => ({ ...retry, retries: change.retries }));
+      return withRetry(scenario, { retries: change.retries });
     case 'back-off':
-      return withRetry(scenario, (retry) => ({ ...retry, backOff: change.backOff }));
+      return withRetry(scenario, { backOff: change.backOff });
     case 'users':
       return withDemand(scenario, 'closed', (each) =>
         each.kind === 'closed' ? { ...each, users: change.users } : each,
@@ -99,24 +114,21 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
         ...service,
         calls: service.calls.map((call) => ({ ...call, timeout: change.timeout })),
       }));
+    case 'health-pool':
+      if (topology.gateway?.health === undefined) return 'nobody checks the health of the replicas';
+      return withServices(scenario, (service) => ({ ...service, healthSharesPool: false }));
+    case 'processor':
+      return withServices(scenario, (service) => ({
+        ...service,
+        cpuTime: multiplied(service.cpuTime, 1 / change.faster),
+      }));
     case 'service-time':
-      return {
-        ...scenario,
-        faults: [
-          ...scenario.faults,
-          ...topology.services.flatMap(({ name, replicas }) =>
-            Array.from({ length: replicas }, (_, index) => slowed(scenario, `${name}-${index + 1}`, change.factor)),
-          ),
-        ],
-      };
+      return withServices(scenario, (service) => ({
+        ...service,
+        serviceTime: multiplied(service.serviceTime, change.factor),
+        cpuTime: multiplied(service.cpuTime, change.factor),
+      }));
   }
-}
-
-/** A fault that comes last and takes what was before it into account. */
-function slowed(scenario: Scenario, replica: string, factor: number): Scenario['faults'][number] {
-  const before = scenario.faults.find((fault) => fault.kind === 'slow' && fault.replica === replica && fault.at === 0);
-  const own = before?.kind === 'slow' ? before.factor : 1;
-  return { at: 0 as Duration, for: undefined, kind: 'slow', replica, factor: own * factor };
 }
 
 /** Clients that choose from the list themselves are put behind a gateway when the policy is none that they know. */
@@ -139,16 +151,40 @@ const plainGateway = (clients: readonly Clients[]): NonNullable<Scenario['topolo
   health: undefined,
 });
 
+/** Of clients that ask again, and of calls that are made again. */
 function withRetry(
   scenario: Scenario,
-  change: (retry: NonNullable<Clients['retry']>) => NonNullable<Clients['retry']>,
+  change: Partial<Pick<Call, 'retries' | 'backOff' | 'budget'>>,
 ): Scenario | string {
   const { topology } = scenario;
-  if (topology.clients.every(({ retry }) => retry === undefined)) return 'no client is known to ask again';
+  if (!asksAgain(scenario)) return 'nobody is known to ask again';
   const clients = topology.clients.map((group) =>
-    group.retry === undefined ? group : { ...group, retry: change(group.retry) },
+    group.retry === undefined ? group : { ...group, retry: { ...group.retry, ...change } },
   );
-  return { ...scenario, topology: { ...topology, clients } };
+  const services = topology.services.map((service) => ({
+    ...service,
+    calls: service.calls.map((call) => (call.retries === 0 ? call : { ...call, ...change })),
+  }));
+  return { ...scenario, topology: { ...topology, clients, services } };
+}
+
+export const asksAgain = ({ topology }: Scenario): boolean =>
+  topology.clients.some(({ retry }) => retry !== undefined) ||
+  topology.services.some(({ calls }) => calls.some(({ retries }) => retries > 0));
+
+/** Every time of it multiplied. */
+export function multiplied(distribution: Distribution, factor: number): Distribution {
+  const by = (value: Duration): Duration => ns(Math.round(value * factor));
+  switch (distribution.kind) {
+    case 'constant':
+      return { ...distribution, value: by(distribution.value) };
+    case 'exponential':
+      return { ...distribution, mean: by(distribution.mean) };
+    case 'uniform':
+      return { ...distribution, min: by(distribution.min), max: by(distribution.max) };
+    case 'log-normal':
+      return { ...distribution, median: by(distribution.median), p99: by(distribution.p99) };
+  }
 }
 
 function withDemand(

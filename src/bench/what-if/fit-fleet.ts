@@ -4,32 +4,27 @@
 //   settings              from the topology line, as an operator could read them
 //   mean service time     by replica: worker time ÷ pieces of work, in the judged part of the baseline
 //   its spread            from how the means of single ticks scatter: variance of a tick's mean × pieces of work in it
+//   processor time        of it, what the process used of a processor, where that was seen
 //   time on the way       what clients waited for and no replica held: latency less residence (Little's law)
+//   what went wrong       who was slow, silent or failing for a while (`seen-faults.ts`); the usual is then read from the calm rest
 //
 // A replica whose mean differs from the others' by less than three standard errors is taken to be as fast as they are: the
 // slowest of four equal ones would otherwise always look slower than it is.
 //
 // Each mean has its error, and a prediction has to carry it: `drawnFrom` gives a fleet with means drawn from their errors, one
-// for each seed.
+// for each seed. Replicas that are alike share one mean, and so its error.
 
-import { dice, type Duration, ns, seconds } from '../../base.ts';
-import { measuredTicks, type PhaseRecord, type ReplicaTick, type RunRecord, type TopologyLine } from '../../record.ts';
-import type {
-  Choice,
-  Clients,
-  Demand,
-  Dependency,
-  Distribution,
-  Fault,
-  Gateway,
-  PolicyName,
-  Scenario,
-  Service,
-} from '../../scenario.ts';
+import { dice, type Duration, ns } from '../../base.ts';
+import { measuredTicks, type PhaseRecord, type ReplicaTick, type RunRecord, type ServiceFacts } from '../../record.ts';
+import type { Dependency, Distribution, Fault, Queue, Scenario, Service } from '../../scenario.ts';
+import { isBad } from '../recovery.ts';
+import { multiplied } from './changes.ts';
+import { callsOf, clientsOf, demandOf, gatewayOf } from './fit-settings.ts';
+import { faultsSeen, type SeenFaults } from './seen-faults.ts';
 
 export interface FittedFleet {
   readonly scenario: Scenario;
-  /** Relative standard error of each replica's mean service time. */
+  /** Relative standard error of the mean service time: of each service's alike replicas by its name, of the others by their ids. */
   readonly errors: ReadonlyMap<string, number>;
   /** Time on the way, to be added to every predicted latency. */
   readonly path: Duration;
@@ -38,65 +33,101 @@ export interface FittedFleet {
 }
 
 const z = 3;
+/** Of a phase in which something went wrong, what begins before this is still the start. */
+const startLength = 2e9;
+const calmTicksMin = 3;
+/** Fewer clients that left tell nothing of what becomes of them. Where they are served all the same, as good as all are. */
+const timedOutMin = 100;
+const servedShareMin = 0.9;
 
 /** The fleet of a record's first phase, or why there is none. */
 export function fitFleet(record: RunRecord): FittedFleet | string {
   const phase = record.phases[0];
   if (phase === undefined || measuredTicks(phase).length === 0) return 'the record has no judged second';
-  const { topology } = record;
+  return fitPhase(record, phase);
+}
+
+/** The fleet of one phase of it, or of a part of one. */
+export function fitPhase({ header, topology }: RunRecord, whole: PhaseRecord): FittedFleet | string {
   const services = topology.services.filter(({ role }) => role === 'service');
   if (services.length === 0) return 'the record names no service';
-  const notes: string[] = [];
+  const seen = faultsSeen(whole, topology);
+  const notes = [...seen.notes];
+  const phase = calmPart(whole, seen, notes);
   const path = pathOf(
     phase,
     services.flatMap(({ replicas }) => replicas.map(({ id }) => id)),
   );
   const demand = demandOf(topology, phase, path, notes);
   if (typeof demand === 'string') return demand;
-  const works = new Map<string, Work>();
-  for (const { replicas } of topology.services) {
-    for (const { id } of replicas) {
-      const work = workOf(ticksOf(phase, id));
-      if (work !== undefined) works.set(id, work);
-    }
-  }
+  const works = new Map(
+    topology.services.flatMap(({ replicas }) =>
+      replicas.flatMap(({ id }) => {
+        const work = workOf(ticksOf(phase, id));
+        return work === undefined ? [] : [[id, work] as const];
+      }),
+    ),
+  );
   const dependencies = topology.services.filter(({ role }) => role === 'dependency');
   const away = new Map(dependencies.map(({ name, replicas }) => [name, residenceOf(phase, replicas[0]?.id ?? '')]));
   const fitted = services.map((service) => fitService({ service, works, phase, away, notes }));
   const failed = fitted.find((one) => typeof one === 'string');
   if (typeof failed === 'string') return failed;
-  const whole = fitted.filter((one) => typeof one !== 'string');
-  const first = phase.line;
-  const last = measuredTicks(phase).at(-1);
+  const found = fitted.filter((one) => typeof one !== 'string');
   const scenario: Scenario = {
-    name: record.header.scenario,
+    name: header.scenario,
     about: 'fitted to a record',
     topology: {
-      services: whole.map(({ service }) => service),
+      services: found.map(({ service }) => service),
       dependencies: dependencies.map((one) => dependencyOf(one, works, notes)),
       gateway: gatewayOf(topology, notes),
-      clients: clientsOf(topology, services[0]?.name ?? ''),
+      clients: clientsOf(topology, services[0]?.name ?? '', notes),
     },
     demand,
-    faults: whole.flatMap(({ faults }) => faults),
+    faults: [...found.flatMap(({ faults }) => faults), ...seen.faults],
     objectives: [],
-    warmUp: ns(Math.max(2e9, first.measure_from_ns - first.at_ns)),
-    duration: ns(last === undefined ? 1e9 : last.at_ns + last.span_ns - first.measure_from_ns),
+    ...lengthsOf(whole),
     expect: undefined,
   };
-  if (phase.events.length > 0) notes.push(`${phase.events.length} events of the record are not part of the fit`);
-  return { scenario, errors: new Map(whole.flatMap(({ errors }) => errors)), path, notes };
+  const errors = new Map([...seen.errors, ...found.flatMap((one) => one.errors)]);
+  return { scenario, errors, path, notes };
 }
 
 /** The same fleet with each service time drawn from its error: what it may be, as far as the record tells. */
 export function drawnFrom({ scenario, errors }: FittedFleet, seed: number): Scenario {
-  const faults = [...errors].map(([replica, error]): Fault => {
-    const known = scenario.faults.find((fault) => fault.kind === 'slow' && fault.replica === replica);
-    const factor = known?.kind === 'slow' ? known.factor : 1;
-    const drawn = Math.max(0.1, 1 + error * dice(seed, `fit/${replica}`).normal());
-    return { at: ns(0), for: undefined, kind: 'slow', replica, factor: factor * drawn };
-  });
-  return { ...scenario, faults };
+  const drawn = (name: string): number => {
+    const error = errors.get(name);
+    return error === undefined ? 1 : Math.max(0.1, 1 + error * dice(seed, `fit/${name}`).normal());
+  };
+  const services = scenario.topology.services.map((service) => ({
+    ...service,
+    serviceTime: multiplied(service.serviceTime, drawn(service.name)),
+  }));
+  const faults = scenario.faults.map((fault): Fault =>
+    fault.kind === 'slow' ? { ...fault, factor: fault.factor * drawn(fault.replica) } : fault,
+  );
+  return { ...scenario, topology: { ...scenario.topology, services }, faults };
+}
+
+/** Where something went wrong for a while: the ticks in which nothing was, and in which clients were served well. */
+function calmPart(phase: PhaseRecord, { faults, isCalm }: SeenFaults, notes: string[]): PhaseRecord {
+  if (faults.every(({ at }) => at === 0)) return phase;
+  const from = phase.line.at_ns + startLength;
+  const ticks = phase.ticks.filter((tick) => tick.at_ns >= from && isCalm(tick) && !isBad(tick));
+  if (ticks.length < calmTicksMin) {
+    notes.push('there are hardly any seconds in which nothing was wrong, so the usual is read from all of them');
+    return phase;
+  }
+  return { ...phase, line: { ...phase.line, measure_from_ns: from }, ticks };
+}
+
+function lengthsOf(phase: PhaseRecord): Pick<Scenario, 'warmUp' | 'duration'> {
+  const { at_ns: at, measure_from_ns: from } = phase.line;
+  const last = measuredTicks(phase).at(-1);
+  return {
+    warmUp: ns(Math.max(startLength, from - at)),
+    duration: ns(last === undefined ? 1e9 : last.at_ns + last.span_ns - from),
+  };
 }
 
 interface Work {
@@ -122,25 +153,32 @@ function workOf(ticks: readonly ReplicaTick[]): Work | undefined {
   return { count, mean, spread };
 }
 
+interface FittedService {
+  readonly service: Service;
+  readonly faults: readonly Fault[];
+  readonly errors: readonly (readonly [string, number])[];
+}
+
 function fitService(input: {
-  readonly service: TopologyLine['services'][number];
+  readonly service: ServiceFacts;
   readonly works: ReadonlyMap<string, Work>;
   readonly phase: PhaseRecord;
   readonly away: ReadonlyMap<string, number>;
   readonly notes: string[];
-}): { service: Service; faults: readonly Fault[]; errors: readonly (readonly [string, number])[] } | string {
+}): FittedService | string {
   const { service, works, phase, away, notes } = input;
-  const calls = service.calls ?? [];
+  const { name, replicas } = service;
+  const calls = callsOf(service);
   const called = sum(calls.map(({ to }) => away.get(to) ?? 0));
-  const seen = service.replicas.flatMap(({ id }) => {
+  const seen = replicas.flatMap(({ id }) => {
     const work = works.get(id);
     return work === undefined ? [] : [{ id, ...work, mean: Math.max(1, work.mean - called) }];
   });
   if (seen.length === 0) {
-    return `the record does not say how long the workers of ${service.name} work: no service times in its ticks`;
+    return `the record does not say how long the workers of ${name} work: no service times in its ticks`;
   }
-  const workers = service.replicas[0]?.workers;
-  if (workers === undefined) return `the record does not say how many workers a replica of ${service.name} has`;
+  const workers = replicas[0]?.workers;
+  if (workers === undefined) return `the record does not say how many workers a replica of ${name} has`;
   const spread = spreadOf(seen);
   const usual = medianMean(seen);
   const alike = seen.filter(
@@ -149,29 +187,30 @@ function fitService(input: {
   const common = sum(alike.map((one) => one.mean * one.count)) / Math.max(1, sum(alike.map((one) => one.count)));
   const odd = seen.filter((one) => !alike.includes(one));
   const pooled = Math.sqrt(spread / Math.max(1, sum(alike.map((one) => one.count))));
+  const processor = processorTime(phase, replicas, common);
   notes.push(
-    `${service.name}: ${service.replicas.length} replicas of ${workers} workers, ${msText(common)} a request` +
+    `${name}: ${replicas.length} replicas of ${workers} workers, ${msText(common)} a request` +
+      (processor > 0 ? `, ${msText(processor)} of it on a processor` : '') +
       (called > 0 ? ` beside ${msText(called)} in calls` : '') +
       odd.map((one) => `, ${one.id} ${(one.mean / common).toFixed(3)} times as long`).join('') +
       `; squared spread ${spread.toFixed(2)}`,
   );
-  const limit = queueLimitOf(phase, service, notes);
+  const zones = replicas.flatMap(({ zone }) => zone ?? []);
   return {
     service: {
-      name: service.name,
-      replicas: service.replicas.length,
+      name,
+      replicas: replicas.length,
       workers,
-      serviceTime: distributionOf(common, spread),
-      cpuTime: { kind: 'constant', value: ns(0) },
-      queue: { limit, abandoned: 'served' },
-      cpuQuota: undefined,
-      calls: calls.map(({ to, timeout_ns: timeout, retries }) => ({
-        to,
-        timeout: timeout === undefined ? undefined : ns(timeout),
-        retries: retries ?? 0,
-        choice: 'round-robin' as const,
-      })),
-      healthSharesPool: false,
+      serviceTime: distributionOf(common - processor, spread),
+      cpuTime: { kind: 'constant', value: ns(Math.round(processor)) },
+      queue: {
+        limit: service.queue_limit ?? queueLimitOf(phase, service, notes),
+        abandoned: service.queue_abandoned ?? abandonedOf(phase, service, notes),
+      },
+      cpuQuota: replicas[0]?.cpu_quota,
+      calls,
+      healthSharesPool: service.health_shares_pool ?? false,
+      ...(zones.length === replicas.length ? { zones } : {}),
     },
     faults: odd.map((one) => ({
       at: ns(0),
@@ -180,8 +219,17 @@ function fitService(input: {
       replica: one.id,
       factor: one.mean / common,
     })),
-    errors: seen.map((one) => [one.id, odd.includes(one) ? Math.sqrt(spread / one.count) : pooled] as const),
+    errors: [[name, pooled], ...odd.map((one) => [one.id, Math.sqrt(spread / one.count)] as const)],
   };
+}
+
+/** Processor time a piece of work; 0 where it was not seen. What a process does beside its work is in it, so it is never the whole. */
+function processorTime(phase: PhaseRecord, replicas: ServiceFacts['replicas'], whole: number): number {
+  const ticks = replicas.flatMap(({ id }) => ticksOf(phase, id));
+  const known = ticks.filter(({ cpu_ns: used, service_count: count }) => used !== undefined && count !== undefined);
+  const count = sum(known.map(({ service_count: own = 0 }) => own));
+  const used = sum(known.map(({ cpu_ns: own = 0 }) => own));
+  return count === 0 ? 0 : Math.min(used / count, 0.9 * whole);
 }
 
 /** Pooled over the replicas, weighted by work. One where the ticks are too few to tell: exponential. */
@@ -206,7 +254,7 @@ function medianMean(seen: readonly Work[]): number {
 }
 
 /** Where replicas refused and a queue was seen at its highest, that is its limit; else the usual one. */
-function queueLimitOf(phase: PhaseRecord, service: TopologyLine['services'][number], notes: string[]): number {
+function queueLimitOf(phase: PhaseRecord, service: ServiceFacts, notes: string[]): number {
   const ticks = service.replicas.flatMap(({ id }) => ticksOf(phase, id));
   const refused = sum(ticks.map(({ errors }) => errors?.['status-5xx'] ?? 0));
   const highest = Math.max(0, ...ticks.map(({ queue_mean: queue }) => queue ?? 0));
@@ -215,11 +263,21 @@ function queueLimitOf(phase: PhaseRecord, service: TopologyLine['services'][numb
   return Math.ceil(highest);
 }
 
-function dependencyOf(
-  { name, replicas }: TopologyLine['services'][number],
-  works: ReadonlyMap<string, Work>,
-  notes: string[],
-): Dependency {
+/** Work is done in vain for those who have left, or it is not: as many pieces end as are answered, though clients time out. */
+function abandonedOf(phase: PhaseRecord, { name, replicas }: ServiceFacts, notes: string[]): Queue['abandoned'] {
+  const clients = measuredTicks(phase).flatMap((tick) => tick.clients);
+  const timedOut = sum(clients.map(({ errors }) => errors?.['timeout'] ?? 0));
+  if (timedOut < timedOutMin || clients.some(({ retries = 0 }) => retries > 0)) return 'served';
+  const done = sum(replicas.flatMap(({ id }) => ticksOf(phase, id).map(({ service_count: count = 0 }) => count)));
+  const inVain = (done - sum(clients.map(({ answered }) => answered))) / timedOut;
+  if (inVain > servedShareMin) return 'served';
+  notes.push(
+    `${name}: of those who timed out ${(100 * Math.max(0, inVain)).toFixed(0)} % were served all the same, so who leaves is taken out of the queue`,
+  );
+  return 'dropped';
+}
+
+function dependencyOf({ name, replicas }: ServiceFacts, works: ReadonlyMap<string, Work>, notes: string[]): Dependency {
   const first = replicas[0];
   const work = works.get(first?.id ?? '');
   if (work === undefined) notes.push(`${name}: nothing seen of its work, so 1 ms is assumed`);
@@ -228,69 +286,6 @@ function dependencyOf(
     workers: first?.workers ?? 1024,
     serviceTime: distributionOf(work?.mean ?? 1e6, work?.spread ?? 1),
   };
-}
-
-function gatewayOf({ gateway }: TopologyLine, notes: string[]): Gateway | undefined {
-  if (gateway === undefined) return undefined;
-  const policies: readonly string[] = ['round-robin', 'random', 'least-request'];
-  const known = policies.includes(gateway.policy ?? '');
-  if (!known) notes.push(`the gateway's policy is not known, so round-robin is assumed`);
-  const policy: PolicyName =
-    gateway.policy === 'random' || gateway.policy === 'least-request' ? gateway.policy : 'round-robin';
-  return {
-    policy,
-    timeout: gateway.timeout_ns === undefined ? seconds(30) : ns(gateway.timeout_ns),
-    connectTimeout: seconds(1),
-    retries: gateway.retries ?? 0,
-    health: undefined,
-  };
-}
-
-function clientsOf({ clients, gateway }: TopologyLine, onlyService: string): readonly Clients[] {
-  return clients.map((group): Clients => ({
-    name: group.group,
-    service: group.service ?? onlyService,
-    via: group.via === 'unknown' ? (gateway === undefined ? 'registry' : 'gateway') : group.via,
-    choice: choiceOf(group.choice),
-    timeout: group.timeout_ns === undefined ? seconds(60) : ns(group.timeout_ns),
-  }));
-}
-
-const choiceOf = (choice: string | undefined): Choice =>
-  choice === 'pick-first' || choice === 'random' ? choice : 'round-robin';
-
-/** Who asks. Where the record does not say, the rate that was seen, as an open demand. */
-function demandOf(
-  { clients }: TopologyLine,
-  phase: PhaseRecord,
-  path: Duration,
-  notes: string[],
-): readonly Demand[] | string {
-  if (clients.length === 0) return 'the record names no clients';
-  return clients.map(({ group, demand, connections, turnaround_p50_ns: turnaround }): Demand => {
-    const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
-    if (demand?.model === 'closed') {
-      // What is spent on the way keeps a user from asking just as a thought does.
-      return { kind: 'closed', clients: group, users: demand.users, flow, think: ns(demand.think_ns + path) };
-    }
-    if (demand !== undefined) {
-      const arrivals = demand.arrivals === 'constant' ? 'constant' : 'poisson';
-      return { kind: 'open', clients: group, ratePerSecond: demand.rate_per_s, arrivals, flow };
-    }
-    if (connections !== undefined && turnaround !== undefined && turnaround < 50e6) {
-      notes.push(`${group}: ${connections} connections that ask again at once are taken to be closed users`);
-      return { kind: 'closed', clients: group, users: connections, flow, think: ns(turnaround) };
-    }
-    const ticks = measuredTicks(phase);
-    const planned = sum(
-      ticks.flatMap((tick) => tick.clients.filter((one) => one.group === group).map((one) => one.planned)),
-    );
-    const ratePerSecond = Math.max(0.001, planned / (sum(ticks.map((tick) => tick.span_ns)) / 1e9));
-    notes.push(
-      `${group}: the record does not say who asks, so the ${ratePerSecond.toFixed(0)}/s that were seen are open`,
-    );
-    return { kind: 'open', clients: group, ratePerSecond, arrivals: 'poisson', flow };
-  });
 }
 
 /** What clients waited for and no replica held, a request. */

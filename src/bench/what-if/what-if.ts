@@ -2,27 +2,34 @@
 // time. Equal seeds for every alternative, so that they meet the same chance and their difference is known better than either.
 //
 //   record ──fit──► fleet ──► as it is      held against what was seen: is the fit any good?
-//                     │
-//                     └──► changed, n times  throughput, failed, p50, p99, and the difference
+//              │      │                     if not, nothing is predicted
+//              │      └──► changed, n times  failed, back after, throughput, p50, p99, and the difference: in rank
+//              │
+//              └──of half──► the other half  how far off a prediction of this fleet was
+//
+// Nobody has to say what to change: a scenario, or what was fitted to a record, proposes what its settings leave open.
 //
 // The intervals are those of one further run of the record's length (95 %), with the error of the fit in them; those of a
 // difference are of its mean.
 
-import { meanInterval } from '../../stats.ts';
 import type { RunRecord } from '../../record.ts';
 import type { Scenario } from '../../scenario.ts';
-import { type Figure, figuresOf } from '../figures.ts';
-import { replicateAll } from '../replicate-all.ts';
-import { type FigureInterval, predictionsOf, type Replication, seedsFrom } from '../replications.ts';
+import { type Figure, figuresOf, latencyShares } from '../figures.ts';
+import { ReplicationPool } from '../replicate-all.ts';
+import { type FigureInterval, predictionsOf, recoveryNames, type Replication, seedsFrom } from '../replications.ts';
+import { twinsOf } from '../twins.ts';
+import { type Certificate, certify } from './certificate.ts';
 import { type Change, changed, changeText } from './changes.ts';
 import { drawnFrom, type FittedFleet } from './fit-fleet.ts';
+import { proposedChanges } from './proposals.ts';
+import { inRank, judge, type Judgement, type Measure, measureFor, pairedDifference } from './rank.ts';
 
 export interface Fitness {
   readonly figure: string;
   readonly unit: Figure['unit'];
   readonly observed: number;
+  /** With where it may lie: where one run strays to by chance, and as far as worlds may differ. */
   readonly predicted: FigureInterval;
-  /** Whether what was seen lies where one run in twenty strays from. */
   readonly within: boolean;
 }
 
@@ -31,6 +38,8 @@ export interface Alternative {
   readonly figures: readonly FigureInterval[];
   /** Against the fleet as it is: mean and interval, by figure. Absent for that fleet itself. */
   readonly differences?: readonly FigureInterval[];
+  /** Whether it helps, by the measure of the table. Absent for the fleet as it is. */
+  readonly judgement?: Judgement;
   /** Why it could not be played. Then there are no figures. */
   readonly problem?: string;
 }
@@ -39,82 +48,130 @@ export interface WhatIf {
   readonly notes: readonly string[];
   /** Empty where there was no record. */
   readonly fitness: readonly Fitness[];
+  /** The error of the same fit where the truth is known, or why there is no telling. Absent where there was no record. */
+  readonly certificate?: Certificate | string;
+  /** Why nothing is predicted. Then the fleet as it is stands alone. */
+  readonly refusal?: string;
+  readonly measure: Measure;
+  readonly replications: number;
+  /** The fleet as it is, then the changes in rank, then those that could not be played. */
   readonly alternatives: readonly Alternative[];
 }
 
 export interface WhatIfOptions {
+  /** Empty: what the fleet itself leaves open. */
   readonly changes: readonly Change[];
+  /** Three at least. */
   readonly replications: number;
   readonly workers: number;
   readonly seed: number;
+  /** Predict with a fit that does not do what was seen. */
+  readonly anyway?: boolean;
+  /** Aborted: the changes that have been played are told. */
+  readonly stop?: AbortSignal;
+  /** Hears how many runs are done, of how many. */
+  readonly onRun?: (finished: number, of: number) => void;
 }
 
-const shown = ['throughput', 'failed', 'p50', 'p99'];
+const shown = ['throughput', 'failed', 'p50', 'p99', ...Object.values(recoveryNames)];
+/** A fleet that does not do these as they were seen predicts nothing. */
+const essential = ['throughput', 'failed'];
 
 /** Of a record's fleet. */
 export async function whatIf(record: RunRecord, fleet: FittedFleet, options: WhatIfOptions): Promise<WhatIf> {
-  const result = await play((seed) => drawnFrom(fleet, seed), options, fleet.path);
-  const phase = record.phases[0];
-  const balanced = new Set(
-    record.topology.services
-      .filter(({ role }) => role === 'service')
-      .flatMap(({ replicas }) => replicas.map(({ id }) => id)),
+  const certificate = certify(record, options.seed);
+  const result = await play(
+    { base: fleet.scenario, drawn: (seed) => drawnFrom(fleet, seed), path: fleet.path, seen: seenFigures(record) },
+    options,
   );
-  const seen = phase === undefined ? [] : figuresOf(phase, (id) => balanced.has(id)).figures;
-  const fitness = result.asItIs.flatMap((predicted): Fitness[] => {
-    const observed = seen.find(({ name }) => name === predicted.name)?.value;
-    if (observed === undefined) return [];
-    const within = observed >= predicted.low && observed <= predicted.high;
-    return [{ figure: predicted.name, unit: predicted.unit, observed, predicted, within }];
-  });
-  return { notes: fleet.notes, fitness, alternatives: result.alternatives };
+  return { ...result, notes: fleet.notes, certificate };
 }
 
 /** Of a scenario as it is written. */
-export async function whatIfScenario(scenario: Scenario, options: WhatIfOptions): Promise<WhatIf> {
-  const { alternatives } = await play(() => scenario, options, 0);
-  return { notes: [], fitness: [], alternatives };
+export function whatIfScenario(scenario: Scenario, options: WhatIfOptions): Promise<WhatIf> {
+  return play({ base: scenario, drawn: () => scenario, path: 0, seen: undefined }, options);
 }
 
-async function play(
-  fleetOf: (seed: number) => Scenario,
-  { changes, replications, workers, seed }: WhatIfOptions,
-  path: number,
-): Promise<{ readonly asItIs: readonly FigureInterval[]; readonly alternatives: readonly Alternative[] }> {
-  const seeds = seedsFrom(seed, replications);
-  const sets: readonly (readonly Change[])[] = [
-    [],
-    ...changes.map((change) => [change]),
-    ...(changes.length > 1 && new Set(changes.map(({ kind }) => kind)).size === changes.length ? [changes] : []),
-  ];
-  const plans = sets.map((set) => ({
-    title: set.length === 0 ? 'as it is' : set.length === 1 ? set.map(changeText).join('') : 'all of these',
-    scenarios: seeds.map((each) => withAll(fleetOf(each), set)),
-  }));
-  const jobs = plans.flatMap(({ scenarios }) =>
-    scenarios.flatMap((scenario, index) =>
-      typeof scenario === 'string' ? [] : [{ scenario, seed: seeds[index] ?? seed }],
-    ),
-  );
-  const results = (await replicateAll(jobs, workers)).map((replication) => delayed(replication, path));
-  let taken = 0;
-  let base: readonly Replication[] = [];
-  let asItIs: readonly FigureInterval[] = [];
-  const alternatives = plans.map(({ title, scenarios }): Alternative => {
-    const problem = scenarios.find((scenario) => typeof scenario === 'string');
-    if (problem !== undefined) return { title, figures: [], problem };
-    const own = results.slice(taken, taken + scenarios.length);
-    taken += scenarios.length;
-    const all = predictionsOf(own);
-    const figures = all.filter(({ name }) => shown.includes(name));
-    if (base.length === 0) {
-      base = own;
-      asItIs = all;
-      return { title, figures };
-    }
-    return { title, figures, differences: differencesOf(base, own) };
+interface Fleet {
+  readonly base: Scenario;
+  /** One that it may be, by seed. */
+  readonly drawn: (seed: number) => Scenario;
+  readonly path: number;
+  /** Undefined where there is no record to hold it against. */
+  readonly seen: readonly Figure[] | undefined;
+}
+
+async function play(fleet: Fleet, options: WhatIfOptions): Promise<WhatIf> {
+  const { replications, seed, stop } = options;
+  const sets = setsOf(fleet.base, options.changes);
+  const pool = new ReplicationPool({
+    workers: options.workers,
+    stop,
+    onRun: (finished) => options.onRun?.(finished, (sets.length + 1) * replications),
   });
-  return { asItIs, alternatives };
+  const seeds = seedsFrom(seed, replications);
+  const runs = async (changes: readonly Change[]): Promise<readonly Replication[]> => {
+    const jobs = seeds.flatMap((each) => {
+      const scenario = withAll(fleet.drawn(each), changes);
+      return typeof scenario === 'string' ? [] : [{ scenario, seed: each }];
+    });
+    return (await pool.run(jobs)).map((replication) => delayed(replication, fleet.path));
+  };
+  try {
+    const base = await runs([]);
+    const measure = measureFor(fleet.base, base);
+    const fitness = fleet.seen === undefined ? [] : fitnessOf(fleet.seen, base);
+    const asItIs: Alternative = { title: 'as it is', figures: figuresFrom(base) };
+    const head = { notes: [], fitness, measure, replications };
+    const strays = fitness.filter(({ figure, within }) => !within && [...essential, measure.figure].includes(figure));
+    if (strays.length > 0 && options.anyway !== true) {
+      const refusal = `the fitted fleet does not do what was seen (${strays.map(({ figure }) => figure).join(', ')})`;
+      return { ...head, refusal, alternatives: [asItIs] };
+    }
+    const tried: Tried[] = [];
+    for (const set of sets) {
+      const one = await unlessStopped(stop, () => tryOut(set, fleet.base, () => runs(set)));
+      if (one === undefined) break;
+      tried.push(one);
+    }
+    return { ...head, alternatives: [asItIs, ...ranked(tried, base, measure)] };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Undefined when it was stopped on the way. */
+async function unlessStopped<Result>(
+  stop: AbortSignal | undefined,
+  act: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (stop?.aborted === true) return undefined;
+    throw error;
+  }
+}
+
+type Tried =
+  | { readonly title: string; readonly problem: string }
+  | { readonly title: string; readonly runs: readonly Replication[] };
+
+async function tryOut(
+  set: readonly Change[],
+  base: Scenario,
+  runs: () => Promise<readonly Replication[]>,
+): Promise<Tried> {
+  const title = set.length === 1 ? set.map(changeText).join('') : 'all of these';
+  const made = withAll(base, set);
+  return typeof made === 'string' ? { title, problem: made } : { title, runs: await runs() };
+}
+
+/** Each change alone; of several that were asked for and are of different kinds, all of them together too. */
+function setsOf(base: Scenario, asked: readonly Change[]): readonly (readonly Change[])[] {
+  const changes = asked.length === 0 ? proposedChanges(base) : asked;
+  const isOneOfEach = new Set(asked.map(({ kind }) => kind)).size === asked.length;
+  return [...changes.map((change) => [change]), ...(asked.length > 1 && isOneOfEach ? [asked] : [])];
 }
 
 function withAll(scenario: Scenario, changes: readonly Change[]): Scenario | string {
@@ -126,26 +183,51 @@ function withAll(scenario: Scenario, changes: readonly Change[]): Scenario | str
   return now;
 }
 
+function ranked(tried: readonly Tried[], base: readonly Replication[], measure: Measure): readonly Alternative[] {
+  const playable = tried.flatMap((one) => ('runs' in one ? [one] : []));
+  const judged = playable.flatMap(({ title, runs }) => {
+    const judgement = judge(measure, base, runs, playable.length);
+    return judgement === undefined
+      ? []
+      : [{ title, figures: figuresFrom(runs), differences: differencesOf(base, runs), judgement }];
+  });
+  return [...inRank(judged, measure), ...tried.flatMap((one) => ('problem' in one ? [{ ...one, figures: [] }] : []))];
+}
+
+const figuresFrom = (runs: readonly Replication[]): readonly FigureInterval[] =>
+  predictionsOf(runs).filter(({ name }) => shown.includes(name));
+
+function differencesOf(base: readonly Replication[], other: readonly Replication[]): readonly FigureInterval[] {
+  return figuresFrom(base).flatMap(
+    ({ name: figure, unit }) => pairedDifference({ figure, unit }, base, other, 0.95) ?? [],
+  );
+}
+
+/** Held as a lab and its imagined twin are: the same tolerances. */
+function fitnessOf(seen: readonly Figure[], base: readonly Replication[]): readonly Fitness[] {
+  return twinsOf(seen, base).map(({ figure, unit, lab, sim, low, high, agrees }) => ({
+    figure,
+    unit,
+    observed: lab,
+    predicted: { name: figure, unit, value: sim, low, high },
+    within: agrees,
+  }));
+}
+
+function seenFigures(record: RunRecord): readonly Figure[] {
+  const phase = record.phases[0];
+  const balanced = new Set(
+    record.topology.services
+      .filter(({ role }) => role === 'service')
+      .flatMap(({ replicas }) => replicas.map(({ id }) => id)),
+  );
+  return phase === undefined ? [] : figuresOf(phase, (id) => balanced.has(id)).figures;
+}
+
 /** Every latency later by what is spent on the way. */
 function delayed(replication: Replication, path: number): Replication {
   const figures = replication.figures.map((figure) =>
-    figure.unit === 'nanoseconds' ? { ...figure, value: figure.value + path } : figure,
+    figure.name in latencyShares ? { ...figure, value: figure.value + path } : figure,
   );
   return { ...replication, figures };
-}
-
-/** Run by run, for each pair met the same chance. */
-function differencesOf(base: readonly Replication[], other: readonly Replication[]): readonly FigureInterval[] {
-  return shown.flatMap((name): FigureInterval[] => {
-    const pairs = base.flatMap((one, index) => {
-      const before = one.figures.find((figure) => figure.name === name);
-      const after = other[index]?.figures.find((figure) => figure.name === name);
-      return before === undefined || after === undefined ? [] : [{ before, after }];
-    });
-    const interval = meanInterval(pairs.map(({ before, after }) => after.value - before.value));
-    const unit = pairs[0]?.before.unit;
-    return interval === undefined || unit === undefined
-      ? []
-      : [{ name, unit, value: interval.mean, low: interval.low, high: interval.high }];
-  });
 }

@@ -17,6 +17,7 @@ import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
 import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
 import { version } from '../version.ts';
 import { replications } from './replications.ts';
@@ -83,7 +84,9 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   if (scale.length > 0) live?.say(`on the scale of the lab: ${scale.join(', ')}`);
   const left = chosen.world === 'sim' ? unimagined(scenario) : [];
   if (left.length > 0) live?.say(`warning: imagined time leaves out ${left.join(', ')}`);
-  const stopping = stopOnSignals(live);
+  const stopping = stopOnSignals(() =>
+    live?.say('stopping: what was recorded so far is kept (once more ends at once)'),
+  );
   const file = openRecord(join(folder, 'record.jsonl'));
   const writer = new RecordWriter((text) => file.append(text));
   const lines: RecordLine[] = [];
@@ -280,34 +283,6 @@ class Progress {
 
 function lengthOf(arrangement: Arrangement): number {
   return (arrangement.warmUp + arrangement.duration) / 1e9;
-}
-
-/** The first signal ends the phase and judges what there is; the second ends everything at once. */
-function stopOnSignals(live: LiveRegion | undefined): {
-  signal: AbortSignal;
-  by: () => ExitCode | undefined;
-  release: () => void;
-} {
-  const controller = new AbortController();
-  let by: ExitCode | undefined;
-  const onInterrupt = (): void => stop(exit.interrupted);
-  const onTerminate = (): void => stop(exit.terminated);
-  function stop(code: ExitCode): void {
-    if (controller.signal.aborted) process.exit(code);
-    by = code;
-    live?.say('stopping: what was recorded so far is kept (once more ends at once)');
-    controller.abort();
-  }
-  process.on('SIGINT', onInterrupt);
-  process.on('SIGTERM', onTerminate);
-  return {
-    signal: controller.signal,
-    by: () => by,
-    release: () => {
-      process.off('SIGINT', onInterrupt);
-      process.off('SIGTERM', onTerminate);
-    },
-  };
 }
 
 function exitCodeOf(scenario: Scenario, result: RunResult, signal: ExitCode | undefined): ExitCode {

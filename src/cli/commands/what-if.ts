@@ -1,14 +1,17 @@
-// `plimsoll what-if RECORD --policy least-request --users 32,128`: each change alone, then all of them.
+// `plimsoll what-if RECORD --policy least-request --users 32,128`: each change alone, then all of them; without any, those that the
+// fleet itself leaves open.
 
 import { z } from 'zod';
-import { type Change, fitFleet, whatIf, whatIfScenario } from '../../bench.ts';
+import { type Change, fitFleet, whatIf, type WhatIfOptions, whatIfScenario } from '../../bench.ts';
 import { parseDuration } from '../../base.ts';
 import { whatIfText } from '../../report.ts';
 import { builtinScenarios } from '../../scenario.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
-import { paintFor } from '../terminal.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
+import { columnsOf, paintFor } from '../terminal.ts';
 
 const count = (max: number): z.ZodType<number, string> =>
   z
@@ -58,11 +61,16 @@ const flags = z.object({
   dropAbandoned: z.boolean().optional(),
   timeout: each(duration),
   callTimeout: each(duration),
+  healthPool: z.boolean().optional(),
+  processor: each(positive),
   serviceTime: each(positive),
+  set: z.array(z.string()).optional(),
+  anyway: z.boolean().optional(),
   replications: count(10_000),
   threads: count(256),
   seed: count(1e9),
   json: z.boolean().optional(),
+  quiet: z.boolean().optional(),
 });
 
 export async function whatIfCommand(subject: string, options: object): Promise<ExitCode> {
@@ -71,24 +79,47 @@ export async function whatIfCommand(subject: string, options: object): Promise<E
     throw new UsageError(parsed.error.issues.map((issue) => `--${flagOf(issue.path[0])}: ${issue.message}`).join('\n'));
   }
   const chosen = parsed.data;
-  const settings = {
+  const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
+  const stopping = stopOnSignals(() => live?.say('stopping: what has been played is told (once more ends at once)'));
+  const began = performance.now();
+  const settings: WhatIfOptions = {
     changes: changesOf(chosen),
     replications: Math.max(3, chosen.replications),
     workers: Math.max(1, chosen.threads),
     seed: chosen.seed,
+    anyway: chosen.anyway === true,
+    stop: stopping.signal,
+    onRun: (finished, of) => {
+      const progress = `${finished} of ${of} imagined runs`;
+      live?.show({ title: 'what if', progress, tick: undefined }, (performance.now() - began) / 1000);
+    },
   };
-  const result = await (isScenario(subject)
-    ? whatIfScenario(loadScenario(subject, []).scenario, settings)
-    : ofRecord(subject, settings));
-  if (chosen.json === true) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-  else process.stdout.write(`${whatIfText(result, paintFor(process.stdout)).join('\n')}\n`);
-  return exit.ok;
+  try {
+    const result = await (isScenario(subject)
+      ? whatIfScenario(loadScenario(subject, chosen.set ?? []).scenario, settings)
+      : ofRecord(subject, chosen.set, settings));
+    live?.clear();
+    const lines = whatIfText(result, columnsOf(process.stdout), paintFor(process.stdout));
+    process.stdout.write(`${chosen.json === true ? JSON.stringify(result, undefined, 2) : lines.join('\n')}\n`);
+    return stopping.by() ?? exit.ok;
+  } catch (error) {
+    live?.clear();
+    // Stopped before there was anything to tell.
+    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
+    throw error;
+  } finally {
+    stopping.release();
+  }
 }
 
 async function ofRecord(
   path: string,
-  settings: Parameters<typeof whatIf>[2],
+  set: readonly string[] | undefined,
+  settings: WhatIfOptions,
 ): Promise<Awaited<ReturnType<typeof whatIf>>> {
+  if (set !== undefined) {
+    throw new UsageError('--set: changes the text of a scenario, and a record has none; expected a scenario beside it');
+  }
   const { record, remarks } = await readRecordAt(path);
   for (const remark of remarks) process.stderr.write(`${remark}\n`);
   const fleet = fitFleet(record);
@@ -115,6 +146,8 @@ function changesOf(chosen: z.infer<typeof flags>): readonly Change[] {
     ...chosen.rate.map((ratePerSecond): Change => ({ kind: 'rate', ratePerSecond })),
     ...chosen.replicas.map((replicas): Change => ({ kind: 'replicas', replicas })),
     ...chosen.workers.map((workers): Change => ({ kind: 'workers', workers })),
+    ...(chosen.healthPool === true ? [{ kind: 'health-pool' } as const] : []),
+    ...chosen.processor.map((faster): Change => ({ kind: 'processor', faster })),
     ...chosen.serviceTime.map((factor): Change => ({ kind: 'service-time', factor })),
   ];
 }
