@@ -81,6 +81,7 @@ const service = object<ServiceFacts>({
     ),
   ),
   queue_limit: optional(count),
+  queue_abandoned: optional(oneOf('served', 'dropped')),
   health_shares_pool: optional(flag),
 });
 

@@ -74,6 +74,8 @@ export interface ServiceFacts {
   readonly calls?: readonly CallFacts[];
   /** Requests that may wait for a worker in one replica; the next one is refused. */
   readonly queue_limit?: number;
+  /** What becomes of waiting requests whose client has left. */
+  readonly queue_abandoned?: 'served' | 'dropped';
   /** Whether health checks wait for a worker like any request. */
   readonly health_shares_pool?: boolean;
 }

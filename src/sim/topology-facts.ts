@@ -1,10 +1,17 @@
 // The settings of a scenario as a record tells them: what an operator could read from configuration, the same in every world.
 
 import type { CallFacts, ClientFacts, GatewayFacts, ServiceFacts } from '../record.ts';
-import type { ClientRetry, Clients, Demand, Gateway, Service } from '../scenario.ts';
+import {
+  type ClientRetry,
+  type Clients,
+  type Demand,
+  distributionMean,
+  type Gateway,
+  type Service,
+} from '../scenario.ts';
 
 export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 'name' | 'role'> {
-  const { limit } = service.queue;
+  const { limit, abandoned } = service.queue;
   return {
     calls: service.calls.map((call): CallFacts => ({
       to: call.to,
@@ -14,6 +21,7 @@ export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 
       ...(call.budget === undefined ? {} : { retry_budget: call.budget }),
     })),
     ...(Number.isSafeInteger(limit) ? { queue_limit: limit } : {}),
+    queue_abandoned: abandoned,
     health_shares_pool: service.healthSharesPool,
   };
 }
@@ -73,6 +81,6 @@ const retryFacts = ({
 
 function demandFacts(demand: Demand): NonNullable<ClientFacts['demand']> {
   return demand.kind === 'closed'
-    ? { model: 'closed', users: demand.users, think_ns: demand.think }
+    ? { model: 'closed', users: demand.users, think_ns: distributionMean(demand.think) }
     : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
 }
