@@ -94,11 +94,13 @@ async function withProxy(site: Site, proxy: Proxy, use: (pid: number) => Promise
 
 async function floods(sheet: Sheet, pid: number): Promise<void> {
   const base = `http://127.0.0.1:${proxyPort}`;
-  warm(`${base}${smallPath}`);
+  if (parts.has('small') || parts.has('large')) warm(`${base}${smallPath}`);
   if (parts.has('small')) sheet.small.push(await flooded(sheet, pid, `${base}${smallPath}`));
   if (parts.has('large')) sheet.large.push(await flooded(sheet, pid, `${base}${largePath}`));
   if (parts.has('tls') && (await speaksTls())) {
-    sheet.tls.push(await flooded(sheet, pid, `https://127.0.0.1:${tlsPort}${smallPath}`));
+    const secure = `https://127.0.0.1:${tlsPort}${smallPath}`;
+    warm(secure);
+    sheet.tls.push(await flooded(sheet, pid, secure));
   }
   if (parts.has('idle')) {
     const { connections: held, bytesEach } = await idleMemory(pid, Number(flags.idle));

@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import net from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
 import type { Engine } from './engine.ts';
 import { nodeEngine } from './node-engine.ts';
 import { ServerTls } from './server-tls.ts';
-import { testCertificate, testKey } from './test-certificate.ts';
+import { otherCertificate, otherKey, testCertificate, testKey } from './test-certificate.ts';
 import { uringEngine } from './uring/uring-engine.ts';
 
 const pair = { cert: testCertificate, key: testKey };
@@ -56,29 +57,48 @@ test('a key that is not of its certificate and a file that is none are named, an
   assert.equal(serving.firstContext, before);
 });
 
-test('after a replacement new handshakes see the new settings, and a kept session still shortens them', async () => {
-  await withEcho(nodeEngine(), false, async (port, serving) => {
-    const before = await shake(port, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' });
-    assert.equal(before.protocol, 'TLSv1.2');
-    const again = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', session: before.session } as const;
-    assert.equal((await shake(port, again)).resumed, true);
-    serving.replace({ certificates: [pair], alpn: ['h2'] });
-    assert.equal((await shake(port, again)).resumed, true);
-    assert.equal((await shake(port, { ALPNProtocols: ['http/1.1', 'h2'] })).alpn, 'h2');
-    serving.replace({ certificates: [pair], alpn: ['h2'], versionMin: 'TLSv1.3' });
-    await assert.rejects(shake(port, { maxVersion: 'TLSv1.2' }), /alert protocol version|version/);
-    await assert.rejects(shake(port, { ALPNProtocols: ['http/1.1'] }), /alert no application protocol/);
-  });
-});
+/** Whoever serves TLS: OpenSSL called by us, on either engine, and Node's own sockets. */
+const servers: readonly (readonly [name: string, make: () => ReturnType<typeof uringEngine>])[] = [
+  ['node', () => nodeEngine()],
+  ['uring', () => uringEngine()],
+  ['node by itself', () => nodeEngine({ servesTlsBy: 'node' })],
+];
 
-test('a client that does not go on with its handshake is dropped, and so is one too many', async () => {
-  const engine = nodeEngine();
+/** A test on each of them. */
+function onEach(title: string, body: (engine: Engine) => Promise<void>): void {
+  for (const [name, make] of servers) {
+    test(`${title}, on ${name}`, async (context) => {
+      const engine = make();
+      if ('why' in engine) return context.skip(engine.why);
+      await body(engine);
+    });
+  }
+}
+
+onEach(
+  'after a replacement new handshakes see the new settings, and a kept session still shortens them',
+  async (engine) => {
+    await withEcho(engine, false, async (port, serving) => {
+      const before = await shake(port, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' });
+      assert.equal(before.protocol, 'TLSv1.2');
+      const again = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', session: before.session } as const;
+      assert.equal((await shake(port, again)).resumed, true);
+      serving.replace({ certificates: [pair], alpn: ['h2'] });
+      assert.equal((await shake(port, again)).resumed, true);
+      assert.equal((await shake(port, { ALPNProtocols: ['http/1.1', 'h2'] })).alpn, 'h2');
+      serving.replace({ certificates: [pair], alpn: ['h2'], versionMin: 'TLSv1.3' });
+      await assert.rejects(shake(port, { maxVersion: 'TLSv1.2' }), /alert protocol version|version/);
+      await assert.rejects(shake(port, { ALPNProtocols: ['http/1.1'] }), /alert no application protocol/);
+    });
+  },
+);
+
+onEach('a client that does not go on with its handshake is dropped, and so is one too many', async (engine) => {
   const serving = new ServerTls({ certificates: [pair], handshakeTimeoutMs: 50, connectionsMax: 1 });
   const listener = await engine.listen({ host: '127.0.0.1', port: 0, tls: serving }, () => assert.fail('no handshake'));
   const first = tls.connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false });
   first.destroy();
-  const { connect } = await import('node:net');
-  const silent = connect(listener.port, '127.0.0.1');
+  const silent = net.connect(listener.port, '127.0.0.1');
   await new Promise<void>((resolve) =>
     silent
       .on('close', () => resolve())
@@ -88,21 +108,34 @@ test('a client that does not go on with its handshake is dropped, and so is one 
   await engine.close();
 });
 
-for (const [name, engine] of [
-  ['node', nodeEngine()],
-  ['uring', uringEngine()],
-] as const) {
-  test(
-    `TLS begins behind bytes that were read before, on ${name}`,
-    { skip: 'why' in engine ? engine.why : false },
-    async () => {
-      if ('why' in engine) return;
-      await withEcho(engine, true, async (port) => {
-        assert.deepEqual((await shake(port, { servername: 'plimsoll.test' }, 'preamble\n')).heard, 'hello');
-      });
-    },
-  );
-}
+onEach('a client is shown the certificate of the name that it asks for', async (engine) => {
+  const other = { cert: otherCertificate, key: otherKey };
+  await withEcho(engine, false, async (port, serving) => {
+    serving.replace({ certificates: [pair, other] });
+    const shown = async (servername: string) => (await shake(port, { servername })).shownTo;
+    assert.deepEqual([await shown('plimsoll.test'), await shown('other.test')], ['plimsoll.test', 'other.test']);
+    assert.equal(await shown('x.other.test'), 'other.test');
+    assert.equal(await shown('elsewhere.test'), 'plimsoll.test');
+  });
+});
+
+onEach('whoever has connected and not begun is shown what is shown when he begins', async (engine) => {
+  const other = { cert: otherCertificate, key: otherKey };
+  await withEcho(engine, false, async (port, serving) => {
+    const under = net.connect(port, '127.0.0.1');
+    await new Promise((resolve) => under.once('connect', resolve));
+    // Another one, served to the end: by then the first has been accepted.
+    await shake(port, {});
+    serving.replace({ certificates: [other, pair] });
+    assert.equal((await shaken(under, { servername: 'other.test' })).shownTo, 'other.test');
+  });
+});
+
+onEach('TLS begins behind bytes that were read before', async (engine) => {
+  await withEcho(engine, true, async (port) => {
+    assert.deepEqual((await shake(port, { servername: 'plimsoll.test' }, 'preamble\n')).heard, 'hello');
+  });
+});
 
 /** An echo behind TLS: as a listener of its own, or after a line in the clear. */
 async function withEcho(
@@ -142,6 +175,8 @@ async function withEcho(
 
 interface Shaken {
   readonly heard: string;
+  /** The common name of the certificate. */
+  readonly shownTo: string;
   readonly protocol: string | null;
   readonly alpn: string | false | null;
   readonly resumed: boolean;
@@ -149,17 +184,21 @@ interface Shaken {
 }
 
 /** A handshake by Node's own client, a hello and its echo. */
-async function shake(port: number, options: tls.ConnectionOptions, preamble = ''): Promise<Shaken> {
-  const { connect } = await import('node:net');
-  const under = connect(port, '127.0.0.1');
+function shake(port: number, options: tls.ConnectionOptions, preamble = ''): Promise<Shaken> {
+  const under = net.connect(port, '127.0.0.1');
   under.write(preamble);
+  return shaken(under, options);
+}
+
+function shaken(under: net.Socket, options: tls.ConnectionOptions): Promise<Shaken> {
   const socket = tls.connect({ socket: under, rejectUnauthorized: false, ...options });
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
     socket.on('secureConnect', () => socket.write('hello'));
     socket.on('data', (bytes) => {
       const facts = { protocol: socket.getProtocol(), alpn: socket.alpnProtocol, resumed: socket.isSessionReused() };
-      resolve({ heard: bytes.toString(), ...facts, session: socket.getSession() });
+      const shownTo = socket.getPeerX509Certificate()?.subject.replace('CN=', '') ?? '';
+      resolve({ heard: bytes.toString(), shownTo, ...facts, session: socket.getSession() });
       socket.destroy();
     });
   });

@@ -79,16 +79,20 @@ export class ServerTls {
     return [];
   }
 
+  /** What is shown at present: another object after each replacement. */
+  get shown(): Shown {
+    return this.#shown;
+  }
+
   contextFor(serverName: string): SecureContext {
-    const { exact, wildcards, first } = this.#shown;
-    const name = serverName.toLowerCase();
-    const dot = name.indexOf('.');
-    return exact.get(name) ?? (dot > 0 ? wildcards.get(name.slice(dot + 1)) : undefined) ?? first;
+    return this.#shown.contexts[indexFor(this.#shown, serverName)] ?? this.firstContext;
   }
 
   /** For whoever names no host. */
   get firstContext(): SecureContext {
-    return this.#shown.first;
+    const [first] = this.#shown.contexts;
+    assert(first !== undefined, 'a listener has a certificate');
+    return first;
   }
 
   /** What `tls.createServer` and `setSecureContext` want to know of the first certificate. */
@@ -107,39 +111,48 @@ export class ServerTls {
   }
 }
 
-interface Shown {
-  readonly exact: ReadonlyMap<string, SecureContext>;
-  /** By what follows `*.`. */
-  readonly wildcards: ReadonlyMap<string, SecureContext>;
-  readonly first: SecureContext;
+export interface Shown {
+  readonly certificates: readonly ServerCertificate[];
+  /** Of each certificate, for Node. */
+  readonly contexts: readonly SecureContext[];
   readonly firstOptions: tls.SecureContextOptions;
   readonly alpn: readonly string[] | undefined;
+  readonly versionMin: TlsVersion;
+  /** Which certificate is for a name. */
+  readonly exact: ReadonlyMap<string, number>;
+  /** By what follows `*.`. */
+  readonly wildcards: ReadonlyMap<string, number>;
+}
+
+/** Which certificate whoever asks for this name is shown. */
+export function indexFor({ exact, wildcards }: Shown, serverName: string): number {
+  const name = serverName.toLowerCase();
+  const dot = name.indexOf('.');
+  return exact.get(name) ?? (dot > 0 ? wildcards.get(name.slice(dot + 1)) : undefined) ?? 0;
 }
 
 function shownOf(settings: ServerTlsSettings, ticketKeys: Buffer): Shown {
-  const exact = new Map<string, SecureContext>();
-  const wildcards = new Map<string, SecureContext>();
-  const options = settings.certificates.map((certificate) => ({
-    cert: certificate.cert,
-    key: certificate.key,
-    minVersion: settings.versionMin ?? 'TLSv1.2',
+  const { certificates, alpn, versionMin = 'TLSv1.2' } = settings;
+  const exact = new Map<string, number>();
+  const wildcards = new Map<string, number>();
+  const options = certificates.map(({ cert, key }) => ({
+    cert,
+    key,
+    minVersion: versionMin,
     sessionIdContext: 'plimsoll',
     ticketKeys,
   }));
-  const contexts = options.map((each) => tls.createSecureContext(each));
-  settings.certificates.forEach((certificate, index) => {
-    const context = contexts[index];
-    if (context === undefined) return;
-    for (const name of certificate.names ?? namesOf(certificate.cert)) {
+  certificates.forEach(({ cert, names }, index) => {
+    for (const name of names ?? namesOf(cert)) {
       const [map, key] = name.startsWith('*.') ? [wildcards, name.slice(2)] : [exact, name];
       // The first that is for a name has it.
-      if (!map.has(key.toLowerCase())) map.set(key.toLowerCase(), context);
+      if (!map.has(key.toLowerCase())) map.set(key.toLowerCase(), index);
     }
   });
-  const [first] = contexts;
   const [firstOptions] = options;
-  assert(first !== undefined && firstOptions !== undefined, 'a listener has a certificate');
-  return { exact, wildcards, first, firstOptions, alpn: settings.alpn };
+  assert(firstOptions !== undefined, 'a listener has a certificate');
+  const contexts = options.map((each) => tls.createSecureContext(each));
+  return { certificates, contexts, firstOptions, alpn, versionMin, exact, wildcards };
 }
 
 /** Everything that keeps certificates from being shown. */

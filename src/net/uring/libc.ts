@@ -6,6 +6,7 @@
 // libffi's own way is taken, which is flat. So `io_uring_enter` goes through `syscall` with all its seven arguments.
 
 import type * as Ffi from 'node:ffi';
+import { foreignFunctions } from '../foreign-functions.ts';
 
 /** libc as far as we use it. Pointers are addresses; a negative result means: ask `errno`. */
 export interface Libc {
@@ -50,14 +51,6 @@ export function reachLibc(): Foreign | { readonly why: string } {
     return open(ffi);
   } catch (error) {
     return { why: `node:ffi cannot reach libc: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}
-
-function foreignFunctions(): typeof Ffi | undefined {
-  try {
-    return process.getBuiltinModule('node:ffi');
-  } catch {
-    return undefined;
   }
 }
 

@@ -28,7 +28,8 @@
 // What a socket must not do is lose its memory while the kernel uses it: a socket that is dropped first cancels what is in
 // flight, and its slot, chunks and descriptor are given back when the last completion has come.
 //
-// TLS is not spoken here: such targets and listeners are handed to a `node` engine kept inside.
+// TLS with clients is spoken by OpenSSL on top of these sockets (`openssl/secure-socket.ts`); targets under TLS are handed to a
+// `node` engine kept inside, and listeners too where OpenSSL cannot be reached.
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -36,6 +37,7 @@ import { assert, type Instant, instantAt } from '../../base.ts';
 import { Alarms } from '../alarms.ts';
 import type { Alarm, Engine, Listener, ListenAt, Socket, SocketHandler, Target } from '../engine.ts';
 import { nodeEngine } from '../node-engine.ts';
+import { type SecureSockets, secureSockets } from '../openssl/secure-socket.ts';
 import type { ServerTls } from '../server-tls.ts';
 import { Doorbell } from './doorbell.ts';
 import { canceled, type Home, noBuffers } from './home.ts';
@@ -156,6 +158,7 @@ class UringEngine implements Engine, Home {
   #awake = true;
   #closed = false;
   #tlsEngine: Engine | undefined;
+  #secureSockets: SecureSockets | undefined;
   #resolving = 0;
 
   constructor(foreign: Foreign, options: UringEngineOptions) {
@@ -201,7 +204,12 @@ class UringEngine implements Engine, Home {
 
   async listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener> {
     assert(!this.#closed, 'the engine is open');
-    if (at.tls !== undefined) return this.#tls().listen(at, accept);
+    if (at.tls === undefined) return this.#listen(at, accept);
+    const secure = this.#secure();
+    return secure === undefined ? this.#tls().listen(at, accept) : this.#listen(at, secure.behind(at.tls, accept));
+  }
+
+  async #listen(at: ListenAt, accept: (socket: Socket) => SocketHandler): Promise<Listener> {
     const address = isIP(at.host) === 0 ? (await lookup(at.host)).address : at.host;
     const fd = listenAt(this.foreign, at, address);
     if (typeof fd !== 'number') return Promise.reject<Listener>(fd);
@@ -216,7 +224,7 @@ class UringEngine implements Engine, Home {
   }
 
   secure(socket: Socket, first: Uint8Array, tls: ServerTls, accept: (socket: Socket) => SocketHandler): SocketHandler {
-    return this.#tls().secure(socket, first, tls, accept);
+    return (this.#secure() ?? this.#tls()).secure(socket, first, tls, accept);
   }
 
   alarm(at: Instant, ring: (now: Instant) => void): Alarm {
@@ -528,6 +536,11 @@ class UringEngine implements Engine, Home {
     if (awake === this.#awake) return;
     this.#awake = awake;
     this.#doorbell.keepAwake(awake);
+  }
+
+  #secure(): SecureSockets | undefined {
+    this.#secureSockets ??= secureSockets(this);
+    return this.#secureSockets;
   }
 
   #tls(): Engine {
