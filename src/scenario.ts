@@ -1,6 +1,7 @@
 // scenario: what will happen, as data. Pure.
 
 export * from './scenario/model.ts';
+export { allFaults } from './scenario/all-faults.ts';
 export { type Arrangement, baselineOf } from './scenario/arrangement.ts';
 export { oneCopyOf } from './scenario/copies.ts';
 export { type BuiltinScenario, builtinScenarios } from './scenario/builtin.ts';

@@ -144,9 +144,21 @@ function badDay(scenario: Scenario): Scenario {
     faults: scenario.faults.filter(
       (fault) => fault.kind === 'slow' && fault.at === 0 && fault.for === undefined && left.has(fault.replica),
     ),
+    ...calmNetwork(scenario),
     objectives: [],
   };
 }
+
+/** Links that are slow from the beginning to the end stay, too. */
+const calmNetwork = ({ network }: Scenario): Pick<Scenario, 'network'> =>
+  network === undefined
+    ? {}
+    : {
+        network: {
+          ...network,
+          faults: network.faults.filter((fault) => fault.kind === 'link' && fault.at === 0 && fault.for === undefined),
+        },
+      };
 
 const isAsked = ({ topology }: Scenario, name: string): boolean =>
   topology.clients.some(({ service }) => service === name);

@@ -9,7 +9,7 @@
 
 import { assert, type Duration, ms, ns } from '../base.ts';
 import { type PhaseRecord, recordOf, type TickLine } from '../record.ts';
-import { type Arrangement, baselineOf, type Scenario } from '../scenario.ts';
+import { allFaults, type Arrangement, baselineOf, type Scenario } from '../scenario.ts';
 import { simulate, Simulation } from '../sim.ts';
 import {
   Histogram,
@@ -129,7 +129,7 @@ export function pooledLatency(replications: readonly Replication[]): Histogram {
 export function settled(scenario: Scenario, seed: number): SettledRun {
   const baseline = baselineOf(scenario);
   const own = `${baseline.warmUp / 1e9} s as the scenario says`;
-  if (scenario.faults.some(({ at, for: length }) => at > 0 || length !== undefined) || hasCourse(scenario)) {
+  if (allFaults(scenario).some(({ at, for: length }) => at > 0 || length !== undefined) || hasCourse(scenario)) {
     return { arrangement: baseline, warmUp: `${own}; what happens on the way has no steady state` };
   }
   const series = pilotSeries(scenario, baseline, seed);

@@ -7,6 +7,7 @@ import { didYouMean } from './nearest.ts';
 import type { Path, Problem } from './problem.ts';
 import type { Source } from './source.ts';
 import { defaults, faultKinds } from './surface.ts';
+import { networkFaultKinds } from './surface-network.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
@@ -15,7 +16,9 @@ export function check(raw: Raw, source: Source): Problem[] {
   const draft: Draft = {
     services: mappingIn(raw, 'services'),
     dependencies: mappingIn(raw, 'dependencies'),
-    hasGateway: 'gateway' in raw,
+    gateway: 'gateway' in raw ? mappingIn(raw, 'gateway') : undefined,
+    hasNetwork:
+      'network' in raw || listIn(raw, 'faults').some((fault) => networkFaultKinds.some((kind) => kind in fault)),
     clients: mappingIn(raw, 'clients'),
     demand: listIn(raw, 'demand'),
     connections: listIn(raw, 'connections'),
@@ -37,7 +40,8 @@ export function check(raw: Raw, source: Source): Problem[] {
 interface Draft {
   readonly services: Raw;
   readonly dependencies: Raw;
-  readonly hasGateway: boolean;
+  readonly gateway: Raw | undefined;
+  readonly hasNetwork: boolean;
   readonly clients: Raw;
   readonly demand: readonly Raw[];
   readonly connections: readonly Raw[];
@@ -104,8 +108,9 @@ function wayByCalls(services: Raw, from: string, to: string): readonly string[] 
   return walk(from);
 }
 
-function checkClients({ services, clients, hasGateway }: Draft, source: Source): Problem[] {
+function checkClients({ services, clients, gateway, hasNetwork }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
+  const hasGateway = gateway !== undefined;
   const names = Object.keys(services);
   const groups = Object.keys(clients);
   for (const group of groups) {
@@ -117,8 +122,9 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
     } else if (service !== undefined && !(service in services)) {
       problems.push(source.at(['clients', group, 'service'], unknownName('service', service, names)));
     }
-    const via = textIn(each, 'via') ?? (hasGateway ? 'gateway' : 'registry');
-    for (const key of ['zone'].filter((one) => one in each && via !== 'registry')) {
+    const via = textIn(each, 'via') ?? (gateway === undefined ? 'registry' : 'gateway');
+    const ofLists = hasNetwork ? [] : ['zone'];
+    for (const key of ofLists.filter((one) => one in each && via !== 'registry')) {
       const message = `these clients go through the ${via}: expected via: registry, for ${key} is about the list of replicas`;
       problems.push(source.atKey(['clients', group, key], message));
     }
@@ -134,7 +140,7 @@ function checkClients({ services, clients, hasGateway }: Draft, source: Source):
   return problems;
 }
 
-function checkPinned({ clients, hasGateway, demand }: Draft, source: Source): Problem[] {
+function checkPinned({ clients, gateway, demand }: Draft, source: Source): Problem[] {
   const problems: Problem[] = [];
   for (const group of Object.keys(clients)) {
     const each = mappingIn(clients, group);
@@ -146,7 +152,7 @@ function checkPinned({ clients, hasGateway, demand }: Draft, source: Source): Pr
       }
       continue;
     }
-    const via = textIn(each, 'via') ?? (hasGateway ? 'gateway' : 'registry');
+    const via = textIn(each, 'via') ?? (gateway === undefined ? 'registry' : 'gateway');
     if (via === 'forwarder') {
       const message = 'a forwarder places each request: expected via: registry, or gateway, for pinned connections';
       problems.push(source.atKey([...path, 'pinned'], message));
@@ -234,7 +240,8 @@ function variablesIn(step: unknown): ReadonlySet<string> {
   );
 }
 
-function checkFaults({ services, dependencies, faults, end }: Draft, source: Source): Problem[] {
+function checkFaults(draft: Draft, source: Source): Problem[] {
+  const { services, dependencies, faults, end } = draft;
   const problems: Problem[] = [];
   for (const [index, fault] of faults.entries()) {
     const path: Path = ['faults', index];
@@ -248,6 +255,8 @@ function checkFaults({ services, dependencies, faults, end }: Draft, source: Sou
       const id = inside ? textIn(mappingIn(fault, kind), 'replica') : textIn(fault, kind);
       const wrong = id === undefined ? undefined : wrongReplica(id, services, dependencies);
       if (wrong !== undefined) problems.push(source.at([...path, kind, ...(inside ? ['replica'] : [])], wrong));
+      if (kind === 'partition')
+        problems.push(...checkPartition(mappingIn(fault, kind), draft, [...path, kind], source));
       if ('for' in fault && (kind === 'resume' || kind === 'restart' || kind === 'pause')) {
         const instead = kind === 'pause' ? 'its length inside pause' : 'no such key, it happens once';
         problems.push(source.atKey([...path, 'for'], `${kind} does not last: expected ${instead}`));
@@ -256,6 +265,39 @@ function checkFaults({ services, dependencies, faults, end }: Draft, source: Sou
   }
   return problems;
 }
+
+function checkPartition(partition: Raw, draft: Draft, path: Path, source: Source): Problem[] {
+  const { services, dependencies, clients, gateway } = draft;
+  const isOne = (service: string | undefined): boolean =>
+    service === undefined || !('copies' in mappingIn(services, service));
+  const groups = Object.keys(clients).filter((group) => isOne(textIn(mappingIn(clients, group), 'service')));
+  const known = [
+    ...Object.keys(services).filter(isOne),
+    ...Object.keys(dependencies),
+    ...(groups.length === 0 ? [defaults.group] : groups),
+    ...(gateway === undefined ? [] : ['gateway']),
+    ...zonesIn(draft),
+  ];
+  return ['of', 'from'].flatMap((key) => {
+    const side = textIn(partition, key);
+    if (side === undefined || known.includes(side) || isReplica(side, services, dependencies)) return [];
+    return [source.at([...path, key], unknownName('side of a partition', side, known))];
+  });
+}
+
+/** Every zone that somebody stands in. */
+function zonesIn({ services, dependencies, clients, gateway = {} }: Draft): readonly string[] {
+  const one = [dependencies, clients].flatMap((all) =>
+    Object.keys(all).flatMap((name) => textIn(mappingIn(all, name), 'zone') ?? []),
+  );
+  const several = [...Object.keys(services).map((name) => mappingIn(services, name)), gateway].flatMap((each) =>
+    listOfAll(each, 'zones').filter((zone) => typeof zone === 'string'),
+  );
+  return [...new Set([...one, ...several])];
+}
+
+const isReplica = (id: string, services: Raw, dependencies: Raw): boolean =>
+  /-\d+$/.test(id) && wrongReplica(id, services, dependencies) === undefined;
 
 function wrongReplica(id: string, services: Raw, dependencies: Raw): string | undefined {
   const [, name, digits] = /^(.*)-(\d+)$/.exec(id) ?? [];

@@ -7,7 +7,7 @@ const replicasMax = 64;
 const usersMax = 20_000;
 
 /** Reasons as phrases, such as `50,000 replicas`; empty when a lab can play it. */
-export function onlyImagined({ topology, demand }: Scenario): readonly string[] {
+export function onlyImagined({ topology, demand, network }: Scenario): readonly string[] {
   const replicas = topology.services.reduce((sum, service) => sum + service.replicas, 0);
   const users = demand.reduce((sum, each) => sum + (each.kind === 'closed' ? each.users : 0), 0);
   const gateways = topology.gateway?.count ?? 1;
@@ -15,6 +15,7 @@ export function onlyImagined({ topology, demand }: Scenario): readonly string[] 
     ...(replicas > replicasMax ? [`${replicas.toLocaleString('en')} replicas`] : []),
     ...(users > usersMax ? [`${users.toLocaleString('en')} users`] : []),
     ...(gateways > 1 ? [`${gateways} load balancers`] : []),
+    ...(network === undefined ? [] : ['a network with delays and losses of its own']),
     ...topology.services.flatMap(({ name, queue: { order = 'fifo' } }) =>
       order === 'fifo' ? [] : [`a queue of ${name} that is ${order}`],
     ),

@@ -298,7 +298,7 @@ test('an unknown key is told at the key, with the one that was meant', () => {
     "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, cpu_scheduling, cores, calls, health_shares_pool, cold_start, gc_pauses, zones, copies. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
-    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, gateway, clients, demand, connections, faults, objectives, warm_up, duration, in_lab, expect. Did you mean warm_up?",
+    "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, network, gateway, clients, demand, connections, faults, objectives, warm_up, duration, in_lab, expect. Did you mean warm_up?",
   ]);
 });
 
@@ -354,7 +354,7 @@ test('one of several keys is asked for, not two and not none', () => {
     'my.yaml:6:5: demand.0: expected exactly one of closed, open, found closed and open',
   ]);
   check(`${plain}faults:\n  - { at: 1s, stop: api-1, kill: api-1 }\n`, [
-    'my.yaml:8:5: faults.0: expected exactly one of slow, stop, resume, kill, restart, burn, pause, fail, found stop and kill',
+    'my.yaml:8:5: faults.0: expected exactly one of slow, stop, resume, kill, restart, burn, pause, fail, partition, link, found stop and kill',
   ]);
 });
 
@@ -531,7 +531,7 @@ test('a wrong setting is told with the setting as its place', () => {
   check(
     plain,
     [
-      "--set gateway.polcy=random:1:1: gateway.polcy: unknown key 'polcy': expected one of policy, timeout, connect_timeout, retries, count, health. Did you mean policy?",
+      "--set gateway.polcy=random:1:1: gateway.polcy: unknown key 'polcy': expected one of policy, timeout, connect_timeout, retries, count, zones, health. Did you mean policy?",
     ],
     ['gateway.polcy=random'],
   );

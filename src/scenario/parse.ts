@@ -10,7 +10,19 @@ import { advise } from './advise.ts';
 import { check, isMapping, type Raw } from './check.ts';
 import { withCopies } from './copies.ts';
 import { explain } from './explain.ts';
-import type { Call, Clients, Demand, Fault, FaultKind, Gateway, HeldConnections, Scenario, Service } from './model.ts';
+import type {
+  Call,
+  Clients,
+  Demand,
+  Fault,
+  FaultKind,
+  Gateway,
+  HeldConnections,
+  Network,
+  NetworkFault,
+  Scenario,
+  Service,
+} from './model.ts';
 import type { Problem } from './problem.ts';
 import { readSource } from './source.ts';
 import {
@@ -24,6 +36,7 @@ import {
   type ServiceSurface,
 } from './surface.ts';
 import type { ConnectionsSurface, DemandSurface } from './surface-demand.ts';
+import { networkSchema } from './surface-network.ts';
 
 export type Parsed =
   | { readonly scenario: Scenario; /** Legal, and probably not meant. */ readonly warnings: readonly Problem[] }
@@ -83,6 +96,7 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     name: each,
     workers: dependency.workers,
     serviceTime: dependency.service_time,
+    ...(dependency.zone === undefined ? {} : { zone: dependency.zone }),
   }));
   const clients = buildClients(surface, services[0]?.name ?? '');
   const scenario: Scenario = {
@@ -98,7 +112,8 @@ function build(surface: ScenarioSurface, name: string): Scenario {
     ...(surface.connections.length === 0
       ? {}
       : { connections: surface.connections.map((each) => buildConnections(each, clients[0]?.name ?? defaults.group)) }),
-    faults: surface.faults.map(buildFault),
+    faults: surface.faults.filter((fault) => !isOfNetwork(fault)).map(buildFault),
+    ...buildNetwork(surface),
     objectives: surface.objectives,
     warmUp: surface.warm_up,
     duration: surface.duration,
@@ -150,6 +165,7 @@ function buildGateway(surface: GatewaySurface): Gateway {
     retries: surface.retries,
     health: surface.health,
     ...(surface.count === undefined ? {} : { count: surface.count }),
+    ...(surface.zones === undefined ? {} : { zones: surface.zones }),
   };
 }
 
@@ -197,6 +213,24 @@ function buildConnections(surface: ConnectionsSurface, onlyGroup: string): HeldC
     openingPerSecond: surface.opening,
     ...(surface.new === undefined ? {} : { newPerSecond: surface.new }),
   };
+}
+
+/** A network that only goes wrong now and then is otherwise as if there were none: its messages take no time. */
+function buildNetwork({ network, faults }: ScenarioSurface): { readonly network?: Network } {
+  const own = faults.filter(isOfNetwork).map(buildNetworkFault);
+  if (network === undefined && own.length === 0) return {};
+  const { delay, loss, between_zones: betweenZones } = network ?? networkSchema.parse({ delay: 'constant 0s' });
+  return { network: { delay, loss, faults: own, ...(betweenZones === undefined ? {} : { betweenZones }) } };
+}
+
+const isOfNetwork = ({ partition, link }: FaultSurface): boolean => partition !== undefined || link !== undefined;
+
+function buildNetworkFault({ at, for: length, partition, link }: FaultSurface): NetworkFault {
+  if (partition !== undefined) {
+    return { at, for: length, kind: 'partition', of: partition.of, from: partition.from };
+  }
+  assert(link !== undefined, 'a fault of the network is a partition or of one link');
+  return { at, for: length, kind: 'link', ...link };
 }
 
 function buildFault(surface: FaultSurface): Fault {

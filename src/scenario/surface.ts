@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Choice, PolicyName } from './model.ts';
 import { connectionsSchema, demandSchema, objectivesSchema } from './surface-demand.ts';
 import { distribution, durationOrDistribution } from './surface-distribution.ts';
+import { networkFaultKinds, networkFaults, networkSchema } from './surface-network.ts';
 import {
   duration,
   exactlyOne,
@@ -97,7 +98,9 @@ export const serviceSchema = mapping({
     .describe('Time a worker needs for one request, calls not included: constant, exponential, uniform or log-normal.'),
   cpu_time: durationOrDistribution
     .prefault('0s')
-    .describe('Processor time that each request needs first, on top of the service time: a duration or a distribution.'),
+    .describe(
+      'Processor time that each request needs first, on top of the service time: a duration or a distribution.',
+    ),
   queue: queue.prefault({}).describe('Requests that wait for a worker.'),
   cpu_quota: positive('a number of cores above 0, such as 0.5')
     .optional()
@@ -145,6 +148,7 @@ export const serviceSchema = mapping({
 export const dependencySchema = mapping({
   workers: whole(1, workersMax).prefault(16).describe('Worker pool of its one process.'),
   service_time: distribution.prefault('exponential 5ms').describe('Time a worker needs for one call.'),
+  zone: name().optional().describe('Where it stands.'),
 });
 
 const health = mapping({
@@ -169,6 +173,11 @@ export const gatewaySchema = mapping({
     .describe(
       'So many load balancers, each with its own count of what is in flight. Imagined time only; one by default.',
     ),
+  zones: z
+    .array(name(), { error: 'a list of names' })
+    .min(1, { error: 'at least one zone' })
+    .optional()
+    .describe('Where the load balancers stand, in turn: the first in the first zone.'),
   health: health.optional().describe('Active health checks. Without this key there are none.'),
 });
 
@@ -197,7 +206,9 @@ export const clientsSchema = mapping({
   choice: oneOf(choices).prefault('round-robin').describe('How one of the list is chosen, without a gateway.'),
   timeout: timeout().prefault('10s').describe('After this a client gives up.'),
   retry: retry.optional().describe('Asks again after a failure or its timeout, which then holds for each try.'),
-  zone: name().optional().describe('Registry clients in a zone ask only replicas of theirs, as long as there is one.'),
+  zone: name()
+    .optional()
+    .describe('Where they stand. Registry clients ask only replicas of their zone, as long as there is one.'),
   pinned: z
     .boolean({ error: 'true or false' })
     .optional()
@@ -223,7 +234,17 @@ const victim = z
   })
   .optional();
 
-export const faultKinds = ['slow', 'stop', 'resume', 'kill', 'restart', 'burn', 'pause', 'fail'] as const;
+export const faultKinds = [
+  'slow',
+  'stop',
+  'resume',
+  'kill',
+  'restart',
+  'burn',
+  'pause',
+  'fail',
+  ...networkFaultKinds,
+] as const;
 
 export const faultSchema = exactlyOne(
   mapping({
@@ -252,6 +273,7 @@ export const faultSchema = exactlyOne(
     })
       .optional()
       .describe('Requests are answered with an error, without a worker; health checks still pass.'),
+    ...networkFaults,
   }),
   faultKinds,
 );
@@ -271,6 +293,9 @@ export const scenarioSchema = mapping({
     .refine((services) => Object.keys(services).length > 0, { error: 'expected at least one service, found none' })
     .describe('What is load balanced: replicas with a fixed worker pool each.'),
   dependencies: named(dependencySchema, 'dependencies').prefault({}).describe('What services call: one process each.'),
+  network: networkSchema
+    .optional()
+    .describe('What lies between processes. Imagined time only; without this key messages take no time.'),
   gateway: gatewaySchema.optional().describe('The load balancer. Without this key clients use the registry.'),
   clients: named(clientsSchema, 'client groups')
     .prefault({})

@@ -17,6 +17,8 @@ export interface CallDuties {
   newDeadlines(length: number, timed: Timed): Deadlines;
   /** `again` wants to be called for this job then. */
   scheduleAgain(at: number, job: number): void;
+  /** Brings a job to a station, from the one that calls. */
+  send(job: number, to: Station, from: number, now: number): void;
   /** Nobody waits for this job any more. */
   abandon(job: number, now: number): void;
 }
@@ -69,7 +71,7 @@ export class Calls {
     const child = jobs.allocate(purposes.call, job);
     jobs.child[job] = child;
     plan.deadlines?.set(child, jobs.generation[child] ?? 0, now);
-    choose().arrive(child, now);
+    this.#duties.send(child, choose(), jobs.station[job] ?? -1, now);
   }
 
   /** The job has waited for its next try, unless it ended meanwhile and somebody else has its number. */

@@ -7,6 +7,7 @@ import { ActiveCheck } from '../policy.ts';
 import type { HealthCheck } from '../scenario.ts';
 import type { Gate } from './gate.ts';
 import { type Jobs, purposes } from './jobs.ts';
+import type { Station } from './station.ts';
 
 export interface CheckDuties {
   readonly jobs: Jobs;
@@ -16,6 +17,8 @@ export interface CheckDuties {
   scheduleQuestion(at: number, check: number): void;
   /** `expire` wants to be called for this check then. */
   scheduleExpiry(at: number, check: number): void;
+  /** Brings a question to a station. */
+  send(job: number, to: Station, now: number): void;
   abandon(job: number, now: number): void;
 }
 
@@ -51,7 +54,7 @@ export class Checks {
     check.deadline = check.machine.asked(instantAt(now));
     this.#duties.scheduleExpiry(check.deadline, index);
     check.job = this.#duties.jobs.allocate(purposes.check, index);
-    check.gate.station(check.endpoint).arrive(check.job, now);
+    this.#duties.send(check.job, check.gate.station(check.endpoint), now);
   }
 
   /** The time for an answer is over, if the question is still the same. */

@@ -89,10 +89,10 @@ export class Fleet {
         calls: service.calls,
         stations: stationsOf(service.name),
       })),
-      ...topology.dependencies.map(({ name, workers, serviceTime }): Site => ({
+      ...topology.dependencies.map(({ name, workers, serviceTime, zone }): Site => ({
         name,
         role: 'dependency',
-        service: { workers, serviceTime, ...plainSite },
+        service: { workers, serviceTime, ...plainSite, ...(zone === undefined ? {} : { zones: [zone] }) },
         calls: [],
         stations: stationsOf(name),
       })),

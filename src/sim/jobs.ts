@@ -31,6 +31,10 @@ export const states = {
   failing: 9,
   /** It has a worker and waits for processor time, or uses it together with others. */
   computing: 10,
+  /** On its way to a station, by a network. */
+  travelling: 11,
+  /** The same, and the news that nobody waits for it has come to the station before it. */
+  recalled: 12,
 } as const;
 
 /** How a job ends. Everything but `ok` takes a round trip to be told. */
@@ -50,6 +54,8 @@ export const outcomes = {
   unfit: 6,
   /** The station answered 500. */
   failed: 7,
+  /** The gate's time for it was over: it answered 504. */
+  gateTimedOut: 8,
 } as const;
 
 export class Jobs {

@@ -17,6 +17,13 @@ export class Requests {
   attempts = new Uint8Array(firstCapacity);
   /** Which of the load balancers it goes through, where there are several. */
   view = new Uint8Array(firstCapacity);
+  /** 1 while its gate counts it in flight. */
+  atGate = new Uint8Array(firstCapacity);
+  /** 1 once its client has left and somebody does not know it yet; 2 when that news has come to the gate before the request. */
+  left = new Uint8Array(firstCapacity);
+  /** What became of it, as its gate has it, and the station that answered: on the way to its client. */
+  outcome = new Uint8Array(firstCapacity);
+  answeredBy = new Int32Array(firstCapacity);
   /** How often its client has asked again. */
   tries = new Uint8Array(firstCapacity);
   /** Until when its client rests before it asks again; −1 while an attempt is under way. */
@@ -53,10 +60,21 @@ export class Requests {
     this.job[request] = -1;
     this.endpoint[request] = -1;
     this.attempts[request] = 0;
+    this.atGate[request] = 0;
+    this.left[request] = 0;
     this.tries[request] = 0;
     this.restsUntil[request] = -1;
     this.dueAt[request] = dueAt;
     return request;
+  }
+
+  /** Its client goes on under another number, which is returned: the gate does not know yet, and keeps this one. */
+  split(request: number): number {
+    const own = this.allocate(this.group[request] ?? -1, this.user[request] ?? -1, this.dueAt[request] ?? 0);
+    this.view[own] = this.view[request] ?? 0;
+    this.tries[own] = this.tries[request] ?? 0;
+    this.left[request] = 1;
+    return own;
   }
 
   free(request: number): void {
@@ -89,6 +107,10 @@ export class Requests {
     this.endpoint = grownInts(this.endpoint, capacity);
     this.attempts = grownBytes(this.attempts, capacity);
     this.view = grownBytes(this.view, capacity);
+    this.atGate = grownBytes(this.atGate, capacity);
+    this.left = grownBytes(this.left, capacity);
+    this.outcome = grownBytes(this.outcome, capacity);
+    this.answeredBy = grownInts(this.answeredBy, capacity);
     this.tries = grownBytes(this.tries, capacity);
     this.restsUntil = grownTimes(this.restsUntil, capacity);
     this.generation = grownInts(this.generation, capacity);

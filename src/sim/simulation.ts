@@ -7,7 +7,7 @@
 
 import { assert, type Duration, ns, seconds } from '../base.ts';
 import type { LedgerLine, RecordLine, TopologyLine } from '../record.ts';
-import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
+import type { Arrangement, Clients, Demand, Fault, NetworkFault, Scenario } from '../scenario.ts';
 import type { EventHandler } from './kernel.ts';
 import { isEmpty } from './tally.ts';
 import { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from './topology-facts.ts';
@@ -159,7 +159,20 @@ export class Simulation implements Player {
         events.push({ kind: 'event', at_ns: now, event: 'replica-continued', target: replica });
       });
     }
-    if (this.#phases === 1) for (const fault of arrangement.faults) this.#scheduleFault(fault, began);
+    if (this.#phases > 1) return;
+    for (const fault of arrangement.faults) this.#scheduleFault(fault, began);
+    for (const fault of this.#scenario.network?.faults ?? []) this.#scheduleDisturbance(fault, began);
+  }
+
+  #scheduleDisturbance(fault: NetworkFault, began: number): void {
+    const world = this.#world;
+    const begin = began + fault.at;
+    const act = (): void => {
+      const end = world.disturb(fault);
+      if (fault.for !== undefined) world.plan(begin + fault.for, end);
+    };
+    if (begin === world.now) act();
+    else world.plan(begin, act);
   }
 
   #scheduleFault(fault: Fault, began: number): void {
@@ -271,7 +284,7 @@ function topologyOf(scenario: Scenario, world: World): Omit<TopologyLine, 'kind'
           id: station.id,
           workers: station.workers,
           ...(service?.cpuQuota === undefined ? {} : { cpu_quota: service.cpuQuota }),
-          ...(service === undefined ? {} : zoneFacts(service, station.place)),
+          ...zoneFacts(site.service, station.place),
         })),
         ...(service === undefined ? {} : serviceFacts(service)),
       };

@@ -549,6 +549,8 @@ export class Station {
     switch (jobs.state[job]) {
       case states.dead:
       case states.telling:
+      case states.travelling:
+      case states.recalled:
         return;
       case states.dropped:
         jobs.free(job);

@@ -25,8 +25,8 @@ export function serviceFacts(service: Service): Omit<ServiceFacts, 'replicas' | 
   };
 }
 
-/** The zone of a service's replica by its place, from 0. */
-export function zoneFacts({ zones }: Service, place: number): { readonly zone?: string } {
+/** The zone of a replica by its place among those of its service, from 0. */
+export function zoneFacts({ zones }: Pick<Service, 'zones'>, place: number): { readonly zone?: string } {
   const zone = zones?.[place % zones.length];
   return zone === undefined ? {} : { zone };
 }

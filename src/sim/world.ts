@@ -4,9 +4,9 @@
 //          ▲                                                   │
 //          └────────────── answered, failed, timed out ◄───────┘
 //
-// Time passes only in service, in queues, in thought, and in timeouts. The network takes none, with one exception: what
-// fails at once (refused, queue full, nobody fit) is told after a round trip, or a user without thought would fail
-// infinitely often in no time.
+// Time passes only in service, in queues, in thought, and in timeouts. Without a network of the scenario's own (post.ts) messages
+// take none, with one exception: what fails at once (refused, queue full, nobody fit) is told after a round trip, or a user
+// without thought would fail infinitely often in no time.
 //
 // Chance: each station draws its service times from a stream of its own name, each balancer and each arrival process too, so
 // a replica more or a policy less shifts nobody else's draws.
@@ -21,6 +21,7 @@ import {
   type Clients,
   type Demand,
   type FaultKind,
+  type NetworkFaultKind,
   type OpenDemand,
   type Pacer,
   pacerOf,
@@ -37,6 +38,8 @@ import { Gates } from './gates.ts';
 import { Group, type GroupSettings, type Source } from './group.ts';
 import { Jobs, outcomes, purposes, states } from './jobs.ts';
 import { type EventHandler, Kernel } from './kernel.ts';
+import type { End } from './network.ts';
+import { Post } from './post.ts';
 import { Requests } from './requests.ts';
 import type { Station } from './station.ts';
 import { Thoughts } from './thoughts.ts';
@@ -62,8 +65,9 @@ const kinds = {
   callAgain: 10,
   processor: 11,
   gcPause: 12,
+  message: 13,
 } as const;
-const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5, 0, 2];
+const ranks = [0, 1, 2, 3, 3, 4, 5, 5, 5, 5, 5, 0, 2, 1];
 
 export const eventNames: readonly string[] = Object.keys(kinds);
 
@@ -84,6 +88,8 @@ export class World implements FleetDuties {
   readonly #gates: Gates;
   readonly #rings: Deadlines[] = [];
   readonly #calls: Calls;
+  /** Undefined where messages take no time. */
+  readonly #post: Post | undefined;
   /** Undefined where the scenario checks nobody's health. */
   readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
@@ -109,8 +115,24 @@ export class World implements FleetDuties {
       seed,
       abandon: (job: number, now: number): void => this.#abandon(job, now),
     };
+    const { network } = scenario;
+    this.#post =
+      network === undefined
+        ? undefined
+        : new Post({
+            ...shared,
+            network,
+            gateway: scenario.topology.gateway,
+            requests: this.requests,
+            schedule: (at, message) => this.#kernel.schedule(at, kinds.message, message),
+            tell: (job, now) => this.#tell(job, now),
+            reached: (request, now) => this.#reached(request, now),
+            withdrawn: (request, now) => this.#withdrawn(request, now),
+            heard: (request, now) => this.#responded(request, now),
+          });
     this.#calls = new Calls({
       ...shared,
+      send: (job, to, from, now) => this.#call(job, to, from, now),
       newDeadlines: (length, timed) => this.#deadlines(length, timed),
       scheduleAgain: (at, job) => this.#kernel.schedule(at, kinds.callAgain, job),
     });
@@ -121,6 +143,7 @@ export class World implements FleetDuties {
         : new Checks({
             ...shared,
             settings: health,
+            send: (job, to, now) => this.#question(job, to, now),
             scheduleQuestion: (at, check) => this.#kernel.schedule(at, kinds.check, check),
             scheduleExpiry: (at, check) => this.#kernel.schedule(at, kinds.checkTimeout, check),
           });
@@ -197,6 +220,12 @@ export class World implements FleetDuties {
     this.fleet.inject(fault, now, (at, act) => this.plan(at, act));
   }
 
+  /** Something goes wrong with the network. Returns what makes it right again. */
+  disturb(fault: NetworkFaultKind): () => void {
+    assert(this.#post !== undefined, 'what goes wrong with a network needs one');
+    return this.#post.inject(fault);
+  }
+
   // ── phases ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Clients begin to ask. `phase` numbers the phases: arrivals differ from one to the next. */
@@ -227,7 +256,8 @@ export class World implements FleetDuties {
       const deadlines = this.#deadlines(clients.timeout, this.#clientTimed);
       const retry = this.#retryPolicy(clients, setting.phase);
       const { measureFrom } = setting;
-      return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: pinnedBy(clients) }, now);
+      const home = this.#post?.clients(clients);
+      return new Group({ name, gate, source, deadlines, measureFrom, retry, pinned: pinnedBy(clients), home }, now);
     });
     this.#userCount = users;
     this.books.clear();
@@ -304,6 +334,10 @@ export class World implements FleetDuties {
     const dueAt = this.requests.dueAt[request] ?? 0;
     const replica = group.gate.isDirect ? this.#stationOf(request) : -1;
     this.#letGo(request, false, now);
+    if ((this.requests.left[request] ?? 0) > 0) {
+      this.#forget(request, now);
+      return;
+    }
     this.books.leftInFlight(group, replica, dueAt, now);
     this.#close(request, group, now);
   }
@@ -335,6 +369,9 @@ export class World implements FleetDuties {
         return;
       case kinds.callAgain:
         this.#calls.again(subject, now);
+        return;
+      case kinds.message:
+        this.#post?.pass(subject, now);
         return;
       case kinds.arrival:
         if (this.#accepting && subject >= this.#firstGroup) this.#arrive(subject - this.#firstGroup, now);
@@ -394,15 +431,28 @@ export class World implements FleetDuties {
 
   /** The client asks, for the first time or again. */
   #ask(request: number, group: Group, now: number): void {
+    group.deadlines.set(request, this.requests.generation[request] ?? 0, now);
+    if (this.#post === undefined || group.gate.isDirect) this.#enter(request, group, now);
+    else this.#request(this.#post, request, group, now);
+  }
+
+  /** A request comes to its gate. */
+  #enter(request: number, group: Group, now: number): void {
     const at = instantAt(now);
-    const generation = this.requests.generation[request] ?? 0;
-    group.deadlines.set(request, generation, now);
     const { gate } = group;
+    this.requests.atGate[request] = 1;
     gate.inFlight.change(1, at);
     gate.requests += 1;
     gate.budget?.deposit(at);
-    gate.deadlines?.set(request, generation, now);
+    gate.deadlines?.set(request, this.requests.generation[request] ?? 0, now);
     this.#attempt(request, group, now);
+  }
+
+  /** The gate has done with a request, if it has it. */
+  #exit(request: number, gate: Gate, now: number): void {
+    if (this.requests.atGate[request] !== 1) return;
+    this.requests.atGate[request] = 0;
+    gate.inFlight.change(-1, instantAt(now));
   }
 
   #attempt(request: number, group: Group, now: number): void {
@@ -425,7 +475,7 @@ export class World implements FleetDuties {
     requests.attempts[request] = attempts + 1;
     requests.attemptAt[request] = now;
     gate.started(requests.view[request] ?? 0, endpoint, now);
-    gate.station(endpoint).arrive(job, now);
+    this.#forward(job, request, group, gate.station(endpoint), now);
   }
 
   /** A station has done with a job, or never took it. */
@@ -438,13 +488,12 @@ export class World implements FleetDuties {
       return;
     }
     jobs.outcome[job] = outcome;
-    if (outcome !== outcomes.ok) {
-      jobs.state[job] = states.telling;
-      this.#kernel.schedule(this.now + roundTrip, kinds.tell, job);
-      return;
-    }
     jobs.state[job] = states.telling;
-    this.#tell(job, this.now);
+    const { now } = this;
+    const earliest = outcome === outcomes.ok ? now : now + roundTrip;
+    if (this.#post !== undefined && (jobs.station[job] ?? -1) >= 0) this.#post.answer(job, now, earliest);
+    else if (earliest > now) this.#kernel.schedule(earliest, kinds.tell, job);
+    else this.#tell(job, now);
   }
 
   /** Whoever waits for the job hears of its end. */
@@ -477,10 +526,6 @@ export class World implements FleetDuties {
         now,
       );
     }
-    if (outcome === outcomes.ok) {
-      this.#answered(request, group, true, station, now);
-      return;
-    }
     if (outcome === outcomes.reset || outcome === outcomes.refused) {
       group.connectionBroke(requests.user[request] ?? -1, endpoint, now);
     }
@@ -492,7 +537,24 @@ export class World implements FleetDuties {
       this.#attempt(request, group, now);
       return;
     }
-    this.#failed(request, group, outcome, station, now);
+    this.#conclude(request, group, outcome, station, now);
+  }
+
+  /** What became of a request is settled at its gate; its client hears of it. */
+  #conclude(request: number, group: Group, outcome: number, station: number, now: number): void {
+    if (this.#post === undefined || group.gate.isDirect) {
+      this.#heard(request, group, outcome, station, now);
+      return;
+    }
+    this.#exit(request, group.gate, now);
+    this.requests.outcome[request] = outcome;
+    this.requests.answeredBy[request] = station;
+    this.#post.respond(request, this.#gateOf(this.#post, request, group), clientsOf(group), now);
+  }
+
+  #heard(request: number, group: Group, outcome: number, station: number, now: number): void {
+    if (outcome === outcomes.ok) this.#answered(request, group, true, station, now);
+    else this.#failed(request, group, outcome, station, now);
   }
 
   #mayRetry(request: number, gate: Gate, outcome: number, now: number): boolean {
@@ -523,6 +585,9 @@ export class World implements FleetDuties {
       case outcomes.unfit:
         this.#answeredByGate(request, group, 'no-healthy-endpoint', now);
         return;
+      case outcomes.gateTimedOut:
+        this.#answeredByGate(request, group, 'timed-out', now);
+        return;
       default:
         assert(false, 'a failed attempt has an outcome');
     }
@@ -541,7 +606,7 @@ export class World implements FleetDuties {
     requests.attempts[request] = 0;
     requests.tried.delete(request);
     requests.forgetDeadlines(request);
-    gate.inFlight.change(-1, at);
+    this.#exit(request, gate, now);
     const until = now + Math.round(retry.wait(tries));
     requests.restsUntil[request] = until;
     this.#kernel.schedule(until, kinds.again, request);
@@ -572,6 +637,7 @@ export class World implements FleetDuties {
   #unanswered(request: number, group: Group, kind: string, station: number, now: number): void {
     const dueAt = this.requests.dueAt[request] ?? 0;
     this.books.unanswered(group, station, kind, dueAt, now);
+    group.disconnected(this.requests.user[request] ?? -1);
     this.#close(request, group, now, kind === 'refused' ? restAfterUnreachable : 0);
   }
 
@@ -582,16 +648,28 @@ export class World implements FleetDuties {
     const { isDirect } = group.gate;
     const replica = isDirect ? this.#stationOf(request) : -1;
     group.gaveUp(this.requests.user[request] ?? -1, this.requests.endpoint[request] ?? -1, now);
-    this.#letGo(request, !isDirect, now);
-    if (this.#rests(request, group, now)) return;
+    const own = this.#hangUp(request, group, now);
+    if (this.#rests(own, group, now)) return;
     this.books.timedOut(group, replica, dueAt, now);
-    this.#close(request, group, now);
+    this.#close(own, group, now);
+  }
+
+  /** The client gives up what it waits for. Returns the number under which it goes on: another where the gate learns of it later. */
+  #hangUp(request: number, group: Group, now: number): number {
+    const isDirect = group.gate.isDirect;
+    group.disconnected(this.requests.user[request] ?? -1);
+    if (this.#post === undefined || isDirect) {
+      this.#letGo(request, !isDirect, now);
+      return request;
+    }
+    this.#post.withdraw(request, clientsOf(group), this.#gateOf(this.#post, request, group), now);
+    return this.requests.split(request);
   }
 
   #gatewayExpired(request: number, now: number): void {
     const group = this.#groupOf(request);
     this.#letGo(request, false, now);
-    if (!this.#rests(request, group, now)) this.#answeredByGate(request, group, 'timed-out', now);
+    this.#conclude(request, group, outcomes.gateTimedOut, -1, now);
   }
 
   /** Gives up the present attempt, if there is one. */
@@ -608,6 +686,10 @@ export class World implements FleetDuties {
   }
 
   #abandon(job: number, now: number): void {
+    if (this.#post !== undefined && (this.jobs.station[job] ?? -1) >= 0) {
+      this.#post.recall(job, now);
+      return;
+    }
     const station = this.fleet.stations[this.jobs.station[job] ?? -1];
     if (station === undefined) this.jobs.parent[job] = -1;
     else station.abandon(job, now);
@@ -615,12 +697,10 @@ export class World implements FleetDuties {
 
   #close(request: number, group: Group, now: number, restAtLeast = 0): void {
     const user = this.requests.user[request] ?? -1;
-    const resting = (this.requests.restsUntil[request] ?? -1) >= 0;
     const index = this.requests.group[request] ?? -1;
+    this.#exit(request, group.gate, now);
     this.requests.free(request);
-    const at = instantAt(now);
-    group.inFlight.change(-1, at);
-    if (!resting) group.gate.inFlight.change(-1, at);
+    group.inFlight.change(-1, instantAt(now));
     this.#next(index, group, user, now, restAtLeast);
   }
 
@@ -641,6 +721,68 @@ export class World implements FleetDuties {
 
   #stationOf(request: number): number {
     return this.jobs.station[this.requests.job[request] ?? -1] ?? -1;
+  }
+
+  // ── over the network, where there is one ──────────────────────────────────────────────────────────────────────────
+
+  /** From a gate, or from a client itself. */
+  #forward(job: number, request: number, group: Group, to: Station, now: number): void {
+    if (this.#post === undefined) to.arrive(job, now);
+    else if (!group.gate.isDirect) this.#post.ask(job, this.#gateOf(this.#post, request, group), to.index, now);
+    else if (group.opens(this.requests.user[request] ?? -1)) this.#post.askAnew(job, clientsOf(group), to.index, now);
+    else this.#post.ask(job, clientsOf(group), to.index, now);
+  }
+
+  #call(job: number, to: Station, from: number, now: number): void {
+    if (this.#post === undefined) to.arrive(job, now);
+    else this.#post.ask(job, this.#post.station(from), to.index, now);
+  }
+
+  /** The first of the gateways asks for all, each time on a connection of its own. */
+  #question(job: number, to: Station, now: number): void {
+    if (this.#post === undefined) to.arrive(job, now);
+    else this.#post.askAnew(job, this.#post.gate('gateway', 0), to.index, now);
+  }
+
+  /** From a client to its gate. */
+  #request(post: Post, request: number, group: Group, now: number): void {
+    const gate = this.#gateOf(post, request, group);
+    if (group.opens(this.requests.user[request] ?? -1)) post.requestAnew(request, clientsOf(group), gate, now);
+    else post.request(request, clientsOf(group), gate, now);
+  }
+
+  #gateOf(post: Post, request: number, { gate }: Group): End {
+    return post.gate(gate.kind, this.requests.view[request] ?? 0);
+  }
+
+  #reached(request: number, now: number): void {
+    const isWithdrawn = this.requests.left[request] === 2;
+    this.#enter(request, this.#groupOf(request), now);
+    if (isWithdrawn) this.#withdrawn(request, now);
+  }
+
+  #withdrawn(request: number, now: number): void {
+    const { requests } = this;
+    if (requests.atGate[request] !== 1) {
+      // Not there yet, or answered already.
+      requests.left[request] = 2;
+      return;
+    }
+    this.#letGo(request, true, now);
+    this.#forget(request, now);
+  }
+
+  #responded(request: number, now: number): void {
+    const { requests } = this;
+    const group = this.#groupOf(request);
+    if ((requests.left[request] ?? 0) > 0) this.#forget(request, now);
+    else this.#heard(request, group, requests.outcome[request] ?? 0, requests.answeredBy[request] ?? -1, now);
+  }
+
+  /** A request whose client has left is over at its gate, too. */
+  #forget(request: number, now: number): void {
+    this.#exit(request, this.#groupOf(request).gate, now);
+    this.requests.free(request);
   }
 
   // ── what stations ask of the world ────────────────────────────────────────────────────────────────────────────────
@@ -682,7 +824,12 @@ export class World implements FleetDuties {
   };
 
   readonly #gatewayTimed: Timed = {
-    isAlive: this.#isRequest,
+    isAlive: (request, generation) => this.#isRequest(request, generation) && this.requests.atGate[request] === 1,
     expire: (request, now) => this.#gatewayExpired(request, now),
   };
+}
+
+function clientsOf({ home }: Group): End {
+  assert(home !== undefined, 'where there is a network, clients stand somewhere in it');
+  return home;
 }

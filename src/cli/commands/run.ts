@@ -78,7 +78,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
   for (const warning of warnings) live?.say(`warning: ${warning}`);
   if (tooLarge.length > 0 && wanted.world === undefined) {
-    live?.say(`in imagined time, for ${tooLarge.join(', ')} are more than this machine can play`);
+    live?.say(`in imagined time, for this machine cannot play ${tooLarge.join(', ')}`);
   }
   const scale = chosen.world === 'lab' ? (scenario.inLab ?? []) : [];
   if (scale.length > 0) live?.say(`on the scale of the lab: ${scale.join(', ')}`);
@@ -155,9 +155,7 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
 /** The world that was asked for; without a wish the lab, where the scenario is not too large for it. */
 function worldFor(wanted: 'lab' | 'sim' | undefined, tooLarge: readonly string[]): 'lab' | 'sim' {
   if (wanted === 'lab' && tooLarge.length > 0) {
-    throw new UsageError(
-      `--world lab: ${tooLarge.join(', ')} are more than one machine can play; expected --world sim`,
-    );
+    throw new UsageError(`--world lab: one machine cannot play ${tooLarge.join(', ')}; expected --world sim`);
   }
   return wanted ?? (tooLarge.length > 0 ? 'sim' : 'lab');
 }
