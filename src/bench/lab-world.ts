@@ -17,7 +17,7 @@ import {
 } from '../load.ts';
 import type { Engine } from '../net.ts';
 import type { RecordLine, TopologyLine } from '../record.ts';
-import type { Arrangement, Clients, Demand, Fault, Scenario } from '../scenario.ts';
+import { type Arrangement, type Clients, constant, type Demand, type Fault, type Scenario } from '../scenario.ts';
 import { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from '../sim.ts';
 import { tickFrom } from './tick.ts';
 import type { PhaseOutcome, World } from './world.ts';
@@ -215,7 +215,7 @@ export function labWorld(options: LabWorldOptions): World {
           clients: clients.name,
           users: 1,
           flow: first.flow,
-          think: seconds(0),
+          think: constant(seconds(0)),
         } satisfies Demand,
         targets: [{ id: replica.id, host: replica.host, port: replica.port }],
         choice: 'pick-first',

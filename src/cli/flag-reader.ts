@@ -2,7 +2,16 @@
 
 import { type Duration, ms, parseDuration } from '../base.ts';
 import { readSource, type SourceRequest } from '../load.ts';
-import { type Objective, parseObjective, parseShare, type RateStage, warped } from '../scenario.ts';
+import {
+  constant,
+  type Distribution,
+  type Objective,
+  parseDistribution,
+  parseObjective,
+  parseShare,
+  type RateStage,
+  warped,
+} from '../scenario.ts';
 import { UsageError } from './exit.ts';
 
 /** Times that may be 0. */
@@ -102,6 +111,11 @@ export class FlagReader {
     if (found !== undefined && (found > 0 || mayBeNothing.has(flag))) return found;
     this.wrong(`${flag}: found "${text}", expected a duration such as 30s, 500ms or 2m`);
     return ms(1);
+  }
+
+  /** A time as above, or a distribution as a scenario has it. */
+  pause(flag: string, text: string): Distribution {
+    return parseDistribution(text) ?? constant(this.time(flag, text));
   }
 
   headers(lines: readonly string[], flag = '--header'): Readonly<Record<string, string>> {

@@ -22,7 +22,10 @@ export function loadCommand(program: Command, done: (code: number) => void): voi
       oneMore,
     )
     .option('--arrivals <process>', 'constant or poisson (default: constant)')
-    .option('--think <time>', 'closed loop: how long a user thinks after each answer (default: 0)')
+    .option(
+      '--think <time>',
+      "closed loop: how long a user thinks after each answer, such as 2s or 'exponential 2s' (default: 0)",
+    )
     .option('--seed <number>', 'seed of the arrivals')
     .optionsGroup('What is asked:')
     .option('-H, --header <line>', 'a header, such as "accept: text/html"; again for another', oneMore)

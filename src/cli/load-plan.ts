@@ -206,7 +206,7 @@ function demandOf(
   reader: FlagReader,
 ): PlannedDemand {
   const rate = flags.rate === undefined ? undefined : reader.rate('--rate', flags.rate);
-  const think = reader.time('--think', flags.think ?? '0');
+  const think = reader.pause('--think', flags.think ?? '0');
   const arrivals = flags.arrivals ?? 'constant';
   const stages = (flags.stage ?? []).map((line) => reader.stage(line));
   const open = { kind: 'open', clients: 'load', arrivals, flow } as const;

@@ -8,9 +8,10 @@ import { ms, seconds } from '../base.ts';
 import type { EngineChoice } from '../net.ts';
 import type { LoadGroup, LoadPlan, LoadResult, LoadSnapshot } from './contract.ts';
 import { startCrew } from './crew.ts';
+import { constant } from '../scenario.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
-const closed = { kind: 'closed', clients: 'shop', users: 5, flow, think: ms(2) } as const;
+const closed = { kind: 'closed', clients: 'shop', users: 5, flow, think: constant(ms(2)) } as const;
 const open = { kind: 'open', clients: 'shop', ratePerSecond: 300, arrivals: 'poisson', flow } as const;
 
 interface Loaded {

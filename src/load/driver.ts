@@ -148,7 +148,7 @@ export class Driver {
     const choice = dice(seed, `choice/${share.index}`).below(2 ** 31);
     const dispatch = new Dispatch({ engine, group, names, seed: choice, retry, now: begin });
     if (group.demand.kind === 'closed') {
-      dispatch.begin(new Users(group.demand, dispatch, engine, share), begin);
+      dispatch.begin(new Users(group.demand, dispatch, engine, share, seed), begin);
       return { dispatch, arrivals: undefined };
     }
     const limits = {

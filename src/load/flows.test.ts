@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Instant, instantAt, ms, ns } from '../base.ts';
-import type { ClosedDemand, Step } from '../scenario.ts';
+import { type ClosedDemand, constant, type Step } from '../scenario.ts';
 import { ImaginedEngine } from './testing/imagined-engine.ts';
 import { startLoad } from './run.ts';
 
@@ -39,7 +39,7 @@ async function walk(
       groups: [
         {
           group: 'shop',
-          demand: { kind: 'closed', clients: 'shop', users: 1, think: ms(10), ...demand },
+          demand: { kind: 'closed', clients: 'shop', users: 1, think: constant(ms(10)), ...demand },
           targets: [{ id: 'gateway', host: '10.0.0.1', port: 80 }],
           choice: 'round-robin',
           timeout: ms(1000),
@@ -163,7 +163,7 @@ test('a value from a server cannot break out of its header or its path', async (
 });
 
 test('each step may have a think time of its own', async () => {
-  const { asked } = await walk({ flow: [step('/a', { think: ms(3) }), step('/b')] }, () => ok(''), 20);
+  const { asked } = await walk({ flow: [step('/a', { think: constant(ms(3)) }), step('/b')] }, () => ok(''), 20);
   assert.deepEqual(
     asked.map((request) => request.at),
     [0, 3, 13, 16],
@@ -189,7 +189,7 @@ test('a round that takes longer than its pacing is followed by the next after th
 test('users gather at a rendezvous and go together, however long the first has waited', async () => {
   const rendezvous = { users: 3, timeout: ms(1000) };
   const { asked, ledger } = await walk(
-    { users: 3, think: ms(30), flow: [step('/buy', { rendezvous })] },
+    { users: 3, think: constant(ms(30)), flow: [step('/buy', { rendezvous })] },
     () => ok(''),
     25,
   );
@@ -203,7 +203,11 @@ test('users gather at a rendezvous and go together, however long the first has w
 
 test('a rendezvous to which too few come lets those go who are there', async () => {
   const rendezvous = { users: 3, timeout: ms(15) };
-  const { asked } = await walk({ users: 2, think: ms(20), flow: [step('/buy', { rendezvous })] }, () => ok(''), 17);
+  const { asked } = await walk(
+    { users: 2, think: constant(ms(20)), flow: [step('/buy', { rendezvous })] },
+    () => ok(''),
+    17,
+  );
   assert.deepEqual(
     asked.map((request) => request.at),
     [15, 15],
@@ -212,7 +216,11 @@ test('a rendezvous to which too few come lets those go who are there', async () 
 
 test('those who gather anew wait their own time, not what was left of the last', async () => {
   const rendezvous = { users: 2, timeout: ms(30) };
-  const { asked } = await walk({ users: 3, think: ms(60), flow: [step('/buy', { rendezvous })] }, () => ok(''), 75);
+  const { asked } = await walk(
+    { users: 3, think: constant(ms(60)), flow: [step('/buy', { rendezvous })] },
+    () => ok(''),
+    75,
+  );
   // They arrive at 0, 20 and 40 ms: two go at 20, and the third waits its 30 ms alone.
   assert.deepEqual(
     asked.map((request) => request.at),

@@ -6,13 +6,19 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type Duration, formatDuration, ms, seconds } from '../base.ts';
-import type { ClosedDemand, OpenDemand } from '../scenario.ts';
+import { type ClosedDemand, constant, type OpenDemand } from '../scenario.ts';
 import type { LoadGroup } from './contract.ts';
 import { type Loaded, loadUntil } from './testing/load-until.ts';
 import { withNginx } from './testing/nginx.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
-const closed = (users: number): ClosedDemand => ({ kind: 'closed', clients: 'shop', users, flow, think: ms(1) });
+const closed = (users: number): ClosedDemand => ({
+  kind: 'closed',
+  clients: 'shop',
+  users,
+  flow,
+  think: constant(ms(1)),
+});
 const open = (ratePerSecond: number): OpenDemand => ({
   kind: 'open',
   clients: 'shop',
@@ -259,7 +265,13 @@ test('a variable is read from a body that came in pieces over a real socket', as
       setImmediate(() => response.end('st>....'));
     },
     async (port) => {
-      const demand: ClosedDemand = { kind: 'closed', clients: 'shop', users: 4, flow: remember, think: ms(1) };
+      const demand: ClosedDemand = {
+        kind: 'closed',
+        clients: 'shop',
+        users: 4,
+        flow: remember,
+        think: constant(ms(1)),
+      };
       const { errors } = await load(group(port, demand));
       assert.deepEqual(errors, {});
       assert.deepEqual(

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { instantAt, ms } from '../base.ts';
 import { leaveLostShare } from './lost-share.ts';
 import { Tally } from './tally.ts';
+import { constant } from '../scenario.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
 const at = (milliseconds: number) => instantAt(milliseconds * 1e6);
@@ -21,7 +22,7 @@ test('of a schedule, what came due after the loss and until the end was never se
 
 test('closed users leave nothing undone: they would have asked when they had been answered', () => {
   const tally = new Tally();
-  const demand = { kind: 'closed', clients: 'shop', users: 5, think: ms(1), flow } as const;
+  const demand = { kind: 'closed', clients: 'shop', users: 5, think: constant(ms(1)), flow } as const;
   const lost = { demand, seed: 1, share: { index: 0, of: 2 }, begun: at(0), from: at(0), to: at(1000) };
   assert.equal(leaveLostShare(tally, lost), true);
   assert.equal(tally.planned, 0);

@@ -4,6 +4,7 @@ import { ms, seconds } from '../base.ts';
 import type { HeldGroup, LoadGroup } from './contract.ts';
 import { machineLimits } from './machine-limits.ts';
 import { type MachineLimits, preflight, type Shortage } from './preflight.ts';
+import { constant } from '../scenario.ts';
 
 const roomy: MachineLimits = {
   openFiles: 20_000,
@@ -18,7 +19,7 @@ const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
 const targets = [{ id: 'gateway', host: '10.0.0.1', port: 80 }];
 const users = (count: number, think = ms(1000)): LoadGroup => ({
   group: 'shop',
-  demand: { kind: 'closed', clients: 'shop', users: count, flow, think },
+  demand: { kind: 'closed', clients: 'shop', users: count, flow, think: constant(think) },
   targets,
   choice: 'round-robin',
   timeout: seconds(2),

@@ -13,7 +13,7 @@
 // needs rate × timeout connections.
 
 import { inSeconds } from '../base.ts';
-import type { Dial } from '../scenario.ts';
+import { type Dial, distributionMean } from '../scenario.ts';
 import { connectionsFor, connectionsMaxOf } from './capacity.ts';
 import type { HeldGroup, LoadGroup, LoadPlan } from './contract.ts';
 
@@ -249,7 +249,7 @@ function backlog(plan: LoadPlan, { listenBacklog }: MachineLimits): readonly Sho
 function openedAtOnce(group: LoadGroup): number {
   const { demand, connectionsMin = 0, targets } = group;
   if (demand.kind === 'open') return Math.ceil(connectionsMin / targets.length);
-  return demand.think === 0 ? connectionsFor(demand.users, group) : 0;
+  return distributionMean(demand.think) === 0 ? connectionsFor(demand.users, group) : 0;
 }
 
 const isHere = ({ host }: { readonly host: string }): boolean =>

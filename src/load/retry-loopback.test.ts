@@ -8,12 +8,12 @@ import type { AddressInfo, Server } from 'node:net';
 import { test } from 'node:test';
 import { ms, seconds } from '../base.ts';
 import { chooseEngine, type EngineChoice } from '../net.ts';
-import type { ClientRetry } from '../scenario.ts';
+import { type ClientRetry, constant } from '../scenario.ts';
 import type { LoadGroup, LoadResult } from './contract.ts';
 import { startCrew } from './crew.ts';
 
 const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
-const closed = { kind: 'closed', clients: 'shop', users: 8, flow, think: ms(2) } as const;
+const closed = { kind: 'closed', clients: 'shop', users: 8, flow, think: constant(ms(2)) } as const;
 const open = { kind: 'open', clients: 'shop', ratePerSecond: 500, arrivals: 'poisson', flow } as const;
 const thrice: ClientRetry = { retries: 2, backOff: ms(5), budget: undefined };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ms, seconds } from '../base.ts';
-import { pacerOf } from '../scenario.ts';
+import { constant, pacerOf } from '../scenario.ts';
 import type { LoadPlan } from './contract.ts';
 import { dealt, type Share, sharedPacer, shareOf } from './share.ts';
 
@@ -44,7 +44,11 @@ test('users, caps and held connections are dealt out; rates are divided', () => 
   const plan: LoadPlan = {
     seed: 1,
     groups: [
-      { ...common, group: 'users', demand: { kind: 'closed', clients: 'users', users: 7, flow, think: ms(1) } },
+      {
+        ...common,
+        group: 'users',
+        demand: { kind: 'closed', clients: 'users', users: 7, flow, think: constant(ms(1)) },
+      },
       {
         ...common,
         group: 'arrivals',

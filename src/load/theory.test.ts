@@ -139,6 +139,19 @@ test('closed users obey the response time law: throughput = users ÷ (response +
   near(latency.quantile(0.99)?.value, ms(20), ms(0));
 });
 
+test('closed users obey it too when each thought is drawn', async () => {
+  const { result } = await play(
+    groupOf('closed users=100 think=80 thoughts=exponential'),
+    { serviceTime: () => ms(20) },
+    at(11),
+    seconds(1),
+    at(1),
+  );
+  // 100 / (20 + 80) ms = 1000/s for 10 s. A user's count in time t has variance tσ²/μ³ = 64, so all have a deviation of 80.
+  const answered = result.ledgers[0]?.answered ?? 0;
+  assert.ok(Math.abs(answered - 10_000) <= 4.5 * 80, `${answered}`);
+});
+
 test('closed users pile up at a full server: R = users ÷ throughput', async () => {
   // One worker with 10 ms: X = 100/s whatever the users do, so the time in the system is N/X − Z = 200 ms − 0.
   const { result, latency } = await play(

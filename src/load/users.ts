@@ -8,11 +8,12 @@
 // machine can, and their failures would drown everything else. A step that fails does not end the flow, unless the next one
 // needs a variable that it should have given: then the user begins anew.
 //
-// Users with a think time start spread over it, so that they do not march in step; without one, all start at once.
+// Users who always think for the same time start spread over it, so that they do not march in step; with a distribution each
+// starts after a thought of its own, and without thought all start at once. Thoughts are drawn from one stream for all users here.
 
-import { after, assert, type Duration, type Instant, ms, ns } from '../base.ts';
+import { after, assert, dice, type Duration, type Instant, ms, ns } from '../base.ts';
 import type { Engine } from '../net.ts';
-import type { ClosedDemand } from '../scenario.ts';
+import { type ClosedDemand, sampler } from '../scenario.ts';
 import type { Carrier } from './carrier.ts';
 import type { LoadTarget } from './contract.ts';
 import type { Dispatch, Ending, Source } from './dispatch.ts';
@@ -45,14 +46,20 @@ export class Users implements Source {
   /** Whose request it is, by slot. */
   readonly #askers: number[] = [];
   readonly #thinking: WakeList;
+  /** How long a user thinks after an answer, in general and by step. */
+  readonly #draw: () => Duration;
+  readonly #draws: readonly (() => Duration)[];
   #ended = false;
 
-  /** `share`: which of all users these are, for their numbers. */
-  constructor(demand: ClosedDemand, dispatch: Dispatch, engine: Engine, share: Share) {
+  /** `share`: which of all users these are, for their numbers. `seed` is the demand's. */
+  constructor(demand: ClosedDemand, dispatch: Dispatch, engine: Engine, share: Share, seed: number) {
     this.#demand = demand;
     this.#dispatch = dispatch;
     this.#share = share;
     this.#thinking = new WakeList(engine, (user, due, now) => this.#arrive(user, due, now));
+    const chance = dice(seed, `thoughts/${share.index}`);
+    this.#draw = sampler(demand.think, chance);
+    this.#draws = demand.flow.map(({ think }) => (think === undefined ? this.#draw : sampler(think, chance)));
     this.#targets = dispatch.group.targets;
     this.#steps = new Int32Array(demand.users);
     this.#begun = new Float64Array(demand.users);
@@ -71,7 +78,8 @@ export class Users implements Source {
     const { users, think } = this.#demand;
     const { index, of } = this.#share;
     for (let user = 0; user < users; user++) {
-      this.#dueAfter(ns((think * (user * of + index)) / (users * of)), user, now);
+      const pause = think.kind === 'constant' ? (think.value * (user * of + index)) / (users * of) : this.#draw();
+      this.#dueAfter(ns(pause), user, now);
     }
   }
 
@@ -109,7 +117,7 @@ export class Users implements Source {
 
   /** From the end of the step that the user has just taken to its next one: thought, and what is left of the pacing. */
   #pauseAfter(user: number, now: Instant): Duration {
-    const think = this.#demand.flow[this.#stepTaken(user)]?.think ?? this.#demand.think;
+    const think = this.#draws[this.#stepTaken(user)]?.() ?? ns(0);
     const { pacing } = this.#demand;
     if (pacing === undefined || this.#steps[user] !== 0) return think;
     return longer(think, ns((this.#begun[user] ?? 0) + pacing - now));
@@ -174,7 +182,7 @@ export class Users implements Source {
     }
     this.#dispatch.fail(slot, target, 'no-variable', now);
     this.#steps[user] = 0;
-    this.#dueAfter(longer(this.#demand.think, restAfterFutile), user, now);
+    this.#dueAfter(longer(this.#draw(), restAfterFutile), user, now);
   }
 
   #beginFlow(user: number, due: Instant): void {

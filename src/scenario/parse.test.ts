@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inMs, ms, ns, seconds } from '../base.ts';
 import { builtinScenarios, formatProblem, parseScenario, type Scenario } from '../scenario.ts';
+import { constant } from './sampler.ts';
 
 /** A scenario with nothing wrong, to which a test adds its own. */
 const plain = `plimsoll: 1
@@ -42,7 +43,7 @@ test('six lines are a scenario, and every default is in it', () => {
     { name: 'users', service: 'api', via: 'gateway', choice: 'round-robin', timeout: seconds(10) },
   ]);
   const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
-  assert.deepEqual(demand, [{ kind: 'closed', clients: 'users', users: 8, think: ns(0), flow }]);
+  assert.deepEqual(demand, [{ kind: 'closed', clients: 'users', users: 8, think: constant(ns(0)), flow }]);
   assert.equal(warmUp, seconds(3));
   assert.equal(duration, seconds(15));
 });
@@ -167,7 +168,7 @@ demand:
     { variable: 'trace', from: 'header', header: 'X-Trace' },
     { variable: 'id', from: 'text', after: 'id="', before: '"' },
   ]);
-  assert.equal(users.flow[0]?.think, seconds(2));
+  assert.deepEqual(users.flow[0]?.think, constant(seconds(2)));
   assert.deepEqual(users.flow[1]?.rendezvous, { users: 2, timeout: seconds(10) });
 });
 
@@ -333,7 +334,7 @@ test('a duration needs its unit, and a timeout more than nothing', () => {
   ]);
   check(plain.replace('users: 8', 'users: 8, think: 0s'), []);
   check(plain.replace('users: 8', 'users: 8, think: -1s'), [
-    "my.yaml:6:32: demand.0.closed.think: expected a duration such as 250ms or 1.5s, found '-1s'",
+    'my.yaml:6:32: demand.0.closed.think: expected a duration such as 5ms, or a distribution such as exponential 20ms, constant 5ms, uniform 5ms 15ms or log-normal 20ms 120ms (median and p99), found -1s',
   ]);
 });
 

@@ -24,6 +24,9 @@ export function sampler(distribution: Distribution, dice: Dice): () => Duration 
   }
 }
 
+/** The same every time. */
+export const constant = (value: Duration): Distribution => ({ kind: 'constant', value });
+
 /** The mean of a distribution. That of a log-normal is median · e^(σ²/2). */
 export function distributionMean(distribution: Distribution): Duration {
   switch (distribution.kind) {

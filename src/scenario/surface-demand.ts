@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { inSeconds } from '../base.ts';
 import type { Dial, Extraction, Step } from './model.ts';
 import { parseObjective } from './objective.ts';
+import { durationOrDistribution } from './surface-distribution.ts';
 import {
   duration,
   durationPattern,
@@ -113,7 +114,7 @@ const step: z.ZodType<Step, unknown> = z.union(
           .optional()
           .describe('Request body: a text, or {size: 22KiB}.'),
         extract: extractions.optional().describe('Variables that are read from the answer, by name.'),
-        think: duration().optional().describe("Pause after this step's answer, instead of the users' own."),
+        think: durationOrDistribution.optional().describe("Pause after this step's answer, instead of the users' own."),
         rendezvous: rendezvous.optional().describe('Users gather before this step, and take it together.'),
       }),
       methods,
@@ -141,7 +142,9 @@ const flow = z
 
 const closed = mapping({
   users: whole(1, usersMax).describe('How many; each waits for its answer before it goes on.'),
-  think: duration().prefault('0s').describe('Pause of a user between an answer and the next request.'),
+  think: durationOrDistribution
+    .prefault('0s')
+    .describe('Pause of a user between an answer and the next request: a duration, or a distribution.'),
   pacing: timeout().optional().describe('A user begins its flow anew at least this long after it began it last.'),
   cookies: z
     .boolean({ error: 'true or false' })

@@ -32,12 +32,12 @@ const distributionObject = z.discriminatedUnion(
 const distributionError =
   'a distribution such as exponential 20ms, constant 5ms, uniform 5ms 15ms or log-normal 20ms 120ms (median and p99)';
 
-export const distribution = distributionBy(readDistribution, distributionError);
+export const distribution = distributionBy(parseDistribution, distributionError);
 
 /** The same, or a length of time alone: then it is the same every time. */
 export const durationOrDistribution = distributionBy((text) => {
   const value = parseDuration(text);
-  return value === undefined ? readDistribution(text) : { kind: 'constant', value };
+  return value === undefined ? parseDistribution(text) : { kind: 'constant', value };
 }, `a duration such as 5ms, or ${distributionError}`);
 
 function distributionBy(
@@ -67,7 +67,8 @@ function distributionBy(
     });
 }
 
-function readDistribution(text: string): Distribution | undefined {
+/** Reads a text such as `exponential 20ms`; undefined where it is none. */
+export function parseDistribution(text: string): Distribution | undefined {
   const [kind, ...rest] = text.trim().split(/\s+/);
   const [first, second, third] = rest.map(parseDuration);
   if (first === undefined || third !== undefined) return undefined;

@@ -3,11 +3,10 @@
 
 import { instantAt } from '../base.ts';
 import type { RetryPolicy } from '../policy.ts';
-import type { Pacer } from '../scenario.ts';
+import type { Distribution, Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
-import type { End } from './network.ts';
 import { Pins, type PinsSettings } from './pins.ts';
 import { Tally } from './tally.ts';
 
@@ -23,12 +22,10 @@ export interface GroupSettings {
   readonly retry: RetryPolicy | undefined;
   /** Undefined where each request is placed anew. */
   readonly pinned: Omit<PinsSettings, 'users'> | undefined;
-  /** Where its clients are in the network, where there is one. */
-  readonly home: End | undefined;
 }
 
 export type Source =
-  | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: number }
+  | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: Distribution }
   | { readonly kind: 'open'; readonly pacer: Pacer; readonly beganAt: number };
 
 export class Group {
@@ -40,9 +37,6 @@ export class Group {
   readonly retry: RetryPolicy | undefined;
   /** Undefined where users keep no connections. */
   readonly #pins: Pins | undefined;
-  readonly home: End | undefined;
-  /** By user: 1 where it has an open connection. Undefined where nobody asks: an arrival of an open group finds one. */
-  readonly #connected: Uint8Array | undefined;
   readonly inFlight: Level;
   /** The present second, whenever its requests came due. */
   readonly recent = new Tally();
@@ -68,9 +62,6 @@ export class Group {
       pinned === undefined || source.kind === 'open'
         ? undefined
         : new Pins({ users: source.users, ...pinned }, settings.gate);
-    this.home = settings.home;
-    this.#connected =
-      settings.home !== undefined && source.kind === 'closed' ? new Uint8Array(source.users) : undefined;
     this.inFlight = new Level(0, instantAt(now));
     const { stations } = settings.gate;
     this.#firstStation = stations[0]?.index ?? 0;
@@ -105,20 +96,6 @@ export class Group {
   /** Counted from the group's first user. */
   #placeOf(user: number): number {
     return this.source.kind === 'closed' ? user - this.source.firstUser : user;
-  }
-
-  /** Whether a user must open a connection first; from now on it has one. */
-  opens(user: number): boolean {
-    if (this.#connected === undefined) return false;
-    const place = this.#placeOf(user);
-    const opens = this.#connected[place] === 0;
-    this.#connected[place] = 1;
-    return opens;
-  }
-
-  /** A user's connection is no more. */
-  disconnected(user: number): void {
-    if (this.#connected !== undefined) this.#connected[this.#placeOf(user)] = 0;
   }
 
   answered(station: number): void {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { meanLatencyOf, measuredRun, replicaOf, replicated, scenarioFrom, throughputOf } from './measured-run.ts';
-import type { MeanInterval } from '../stats.ts';
+import { closedNetwork, type MeanInterval } from '../stats.ts';
 
 interface Station {
   readonly workers: number;
@@ -211,33 +211,55 @@ duration: ${seconds}s
 }
 
 // The machine-repair model: N users with thought Z at one exponential server. By mean value analysis R(n) = S(1 + L(n−1)),
-// X(n) = n/(R(n) + Z), L(n) = X(n)R(n). Constant thought is as good as random thought: an infinite server is insensitive.
-test('a closed loop at one server: throughput and response time by mean value analysis', () => {
-  let inside = 0;
-  let throughput = 0;
-  let response = 0;
-  for (let users = 1; users <= 20; users++) {
-    response = 40 * (1 + inside);
-    throughput = users / (response + 1000);
-    inside = throughput * response;
-  }
-  assert.equal((throughput * 1e3).toFixed(3), '18.003');
-  const scenario = scenarioFrom(`plimsoll: 1
+// X(n) = n/(R(n) + Z), L(n) = X(n)R(n). One kind of thought is as good as another: an infinite server is insensitive.
+for (const think of ['1s', 'exponential 1s', 'uniform 0s 2s']) {
+  test(`a closed loop at one server, think ${think}: throughput and response time by mean value analysis`, () => {
+    let inside = 0;
+    let throughput = 0;
+    let response = 0;
+    for (let users = 1; users <= 20; users++) {
+      response = 40 * (1 + inside);
+      throughput = users / (response + 1000);
+      inside = throughput * response;
+    }
+    assert.equal((throughput * 1e3).toFixed(3), '18.003');
+    const scenario = scenarioFrom(`plimsoll: 1
 services: { q: { replicas: 1, workers: 1, service_time: exponential 40ms } }
 clients: { users: { timeout: 10h } }
-demand: [{ closed: { users: 20, think: 1s } }]
+demand: [{ closed: { users: 20, think: ${think} } }]
 warm_up: 60s
 duration: 2000s
 `);
-  const runs = Array.from({ length: 10 }, (_, index) => measuredRun(scenario, index + 1));
+    const runs = Array.from({ length: 10 }, (_, index) => measuredRun(scenario, index + 1));
+    check(
+      replicated(10, (seed) => throughputOf(runs[seed - 1] ?? assert.fail())),
+      throughput * 1e3,
+      0.01,
+    );
+    check(
+      replicated(10, (seed) => meanLatencyOf(runs[seed - 1] ?? assert.fail())),
+      response,
+      0.05,
+    );
+  });
+}
+
+// Two groups, and more users than eight workers can serve: a product form with several servers, summed by `closedNetwork`.
+test('thousands of exponential thinkers over a saturated station: the product form', () => {
+  const users = 2000;
+  const theory = closedNetwork({ users, think: 2, stations: [{ demand: 0.01, servers: 8 }] });
+  const scenario = scenarioFrom(`plimsoll: 1
+services: { q: { replicas: 1, workers: 8, service_time: exponential 10ms, queue: { limit: 100000 } } }
+clients: { left: { timeout: 10h, service: q }, right: { timeout: 10h, service: q } }
+demand:
+  - { clients: left, closed: { users: 1200, think: exponential 2s } }
+  - { clients: right, closed: { users: 800, think: exponential 2s } }
+warm_up: 20s
+duration: 60s
+`);
   check(
-    replicated(10, (seed) => throughputOf(runs[seed - 1] ?? assert.fail())),
-    throughput * 1e3,
-    0.005,
-  );
-  check(
-    replicated(10, (seed) => meanLatencyOf(runs[seed - 1] ?? assert.fail())),
-    response,
-    0.05,
+    replicated(6, (seed) => replicaOf(measuredRun(scenario, seed), 'q-1').in_flight_mean ?? 0),
+    theory.stations[0]?.inFlight ?? 0,
+    0.12,
   );
 });

@@ -7,7 +7,15 @@
 
 import { assert, type Duration, ns, seconds } from '../base.ts';
 import type { LedgerLine, RecordLine, TopologyLine } from '../record.ts';
-import type { Arrangement, Clients, Demand, Fault, NetworkFault, Scenario } from '../scenario.ts';
+import {
+  type Arrangement,
+  type Clients,
+  constant,
+  type Demand,
+  type Fault,
+  type NetworkFault,
+  type Scenario,
+} from '../scenario.ts';
 import type { EventHandler } from './kernel.ts';
 import { isEmpty } from './tally.ts';
 import { clientFacts, gatewayFacts, serviceFacts, zoneFacts } from './topology-facts.ts';
@@ -262,7 +270,7 @@ function demandsOf(arrangement: Arrangement, world: World): Parameters<World['be
   const first = arrangement.demand[0];
   assert(first !== undefined, 'a scenario has a demand');
   const clients = clientsOf(first.clients);
-  const demand: Demand = { kind: 'closed', clients: clients.name, users: 1, flow: first.flow, think: ns(0) };
+  const demand: Demand = { kind: 'closed', clients: clients.name, users: 1, flow: first.flow, think: constant(ns(0)) };
   const site = world.fleet.sites.find((each) => each.name === clients.service);
   return (site?.stations ?? []).map((station) => ({ demand, clients, alone: station.id }));
 }

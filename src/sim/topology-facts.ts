@@ -5,6 +5,7 @@ import {
   type ClientRetry,
   type Clients,
   type Demand,
+  distributionMean,
   type Gateway,
   type Service,
 } from '../scenario.ts';
@@ -80,6 +81,6 @@ const retryFacts = ({
 
 function demandFacts(demand: Demand): NonNullable<ClientFacts['demand']> {
   return demand.kind === 'closed'
-    ? { model: 'closed', users: demand.users, think_ns: demand.think }
+    ? { model: 'closed', users: demand.users, think_ns: distributionMean(demand.think) }
     : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
 }

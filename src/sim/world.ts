@@ -42,7 +42,7 @@ import type { End } from './network.ts';
 import { Post } from './post.ts';
 import { Requests } from './requests.ts';
 import type { Station } from './station.ts';
-import { Thoughts } from './thoughts.ts';
+import { Thinking } from './thinking.ts';
 
 /** How long it takes to hear that something failed at once. */
 const roundTrip = us(200);
@@ -93,10 +93,7 @@ export class World implements FleetDuties {
   /** Undefined where the scenario checks nobody's health. */
   readonly #checks: Checks | undefined;
   readonly #plans: ((now: number) => void)[] = [];
-  /** Those who think, by length of thought in the present phase, and undefined for those of earlier phases. */
-  readonly #thinking: (Thoughts | undefined)[] = [];
-  /** The same by length. */
-  readonly #thoughts = new Map<number, Thoughts>();
+  readonly #thinking: Thinking;
   /** Users and groups of earlier phases have lower numbers: their late events mean nothing. */
   #firstUser = 0;
   #userCount = 0;
@@ -152,6 +149,14 @@ export class World implements FleetDuties {
       gateway: scenario.topology.gateway,
       newDeadlines: (length) => this.#deadlines(length, this.#gatewayTimed),
       watch: (gate, from, now) => this.#checks?.watch(gate, from, now),
+    });
+    this.#thinking = new Thinking({
+      seed,
+      ended: (user, group, now) => {
+        if (this.#accepting) this.#due(group, user, now);
+      },
+      schedulePass: (at, number) => this.#kernel.schedule(at, kinds.thoughts, number),
+      scheduleEnd: (at, user) => this.#kernel.schedule(at, kinds.rested, user),
     });
     for (const service of scenario.topology.services) this.setReplicas(service.name, service.replicas);
     for (const dependency of scenario.topology.dependencies) this.setReplicas(dependency.name, 1);
@@ -240,8 +245,6 @@ export class World implements FleetDuties {
     this.#groupCount = demands.length;
     let firstUser = this.#firstUser;
     const users = demands.reduce((sum, { demand }) => sum + (demand.kind === 'closed' ? demand.users : 0), 0);
-    this.#thinking.fill(undefined);
-    this.#thoughts.clear();
     this.groups = demands.map(({ demand, clients, alone }, index) => {
       const gate =
         alone === undefined
@@ -265,9 +268,8 @@ export class World implements FleetDuties {
     this.groups.forEach((group, index) => {
       if (group.source.kind === 'open') this.#scheduleArrival(group, index);
     });
-    for (const think of new Set(this.groups.map(({ source }) => (source.kind === 'closed' ? source.think : -1)))) {
-      if (think >= 0) this.#beginUsers(think, now);
-    }
+    const sources = this.groups.map(({ source }) => source);
+    this.#thinking.beginPhase(sources, setting.phase, now);
   }
 
   /** Undefined where clients do not ask again. Waits differ from phase to phase. */
@@ -278,39 +280,6 @@ export class World implements FleetDuties {
   /** Arrivals differ from phase to phase, and from one demand to another of the same group. */
   #pacer(demand: OpenDemand, phase: number, index: number): Pacer {
     return pacerOf(demand, dice(this.#seed, `arrivals/${phase}/${index}`).below(2 ** 31));
-  }
-
-  /** All closed users who think for so long begin, spread over one thought so that they do not march in step: the first of each
-   * group, the second of each, … */
-  #beginUsers(think: number, now: number): void {
-    const closed = this.groups.flatMap(({ source }, index) =>
-      source.kind === 'closed' && source.think === think ? [{ source, index }] : [],
-    );
-    const users = closed.reduce((sum, { source }) => sum + source.users, 0);
-    const most = closed.reduce((least, { source }) => Math.max(least, source.users), 0);
-    if (think > 0) this.#thoughts.set(think, this.#newThoughts(users));
-    let begun = 0;
-    for (let place = 0; place < most; place++) {
-      for (const { source, index } of closed) {
-        if (place >= source.users) continue;
-        const at = now + Math.round((think * begun++) / users);
-        if (at === now) this.#due(index, source.firstUser + place, now);
-        else this.#thoughts.get(think)?.begin(source.firstUser + place, index, at);
-      }
-    }
-  }
-
-  #newThoughts(users: number): Thoughts {
-    const index = this.#thinking.length;
-    const thoughts = new Thoughts(
-      users,
-      (user, group, now) => {
-        if (this.#accepting) this.#due(group, user, now);
-      },
-      (at) => this.#kernel.schedule(at, kinds.thoughts, index),
-    );
-    this.#thinking.push(thoughts);
-    return thoughts;
   }
 
   #scheduleArrival(group: Group, index: number): void {
@@ -362,7 +331,7 @@ export class World implements FleetDuties {
         this.#rested(subject, now);
         return;
       case kinds.thoughts:
-        this.#thinking[subject]?.pass(now);
+        this.#thinking.pass(subject, now);
         return;
       case kinds.again:
         this.#askAgain(subject, now);
@@ -394,7 +363,7 @@ export class World implements FleetDuties {
     }
   }
 
-  /** A user has rested. */
+  /** A user has rested, or has thought by an event of its own. */
   #rested(user: number, now: number): void {
     if (this.#accepting && user >= this.#firstUser) this.#due(this.#groupOfUser(user), user, now);
   }
@@ -707,10 +676,8 @@ export class World implements FleetDuties {
   /** A closed user goes on. */
   #next(index: number, group: Group, user: number, now: number, restAtLeast: number): void {
     if (!this.#accepting || group.source.kind !== 'closed') return;
-    const pause = Math.max(group.source.think, restAtLeast);
-    if (pause === 0) this.#due(index, user, now);
-    else if (pause === group.source.think) this.#thoughts.get(pause)?.begin(user, index, now + pause);
-    else this.#kernel.schedule(now + pause, kinds.rested, user);
+    if (restAtLeast === 0) this.#thinking.begin(user, index, now);
+    else this.#kernel.schedule(now + this.#thinking.pause(index, restAtLeast), kinds.rested, user);
   }
 
   #groupOf(request: number): Group {

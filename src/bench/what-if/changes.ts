@@ -4,6 +4,7 @@ import { type Duration, formatDuration, ns } from '../../base.ts';
 import {
   type Call,
   type Clients,
+  constant,
   type Distribution,
   type PolicyName,
   type Scenario,
@@ -87,7 +88,7 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
       );
     case 'think':
       return withDemand(scenario, 'closed', (each) =>
-        each.kind === 'closed' ? { ...each, think: change.think } : each,
+        each.kind === 'closed' ? { ...each, think: constant(change.think) } : each,
       );
     case 'rate':
       return withDemand(scenario, 'open', (each) =>

@@ -8,6 +8,7 @@ import {
   type Choice,
   type ClientRetry,
   type Clients,
+  constant,
   type Demand,
   type Gateway,
   type PolicyName,
@@ -91,7 +92,7 @@ export function demandOf(
     const flow = [{ method: 'GET', path: '/', headers: {}, body: undefined }];
     if (demand?.model === 'closed') {
       // What is spent on the way keeps a user from asking just as a thought does.
-      return { kind: 'closed', clients: group, users: demand.users, flow, think: ns(demand.think_ns + path) };
+      return { kind: 'closed', clients: group, users: demand.users, flow, think: constant(ns(demand.think_ns + path)) };
     }
     if (demand !== undefined) {
       const arrivals = demand.arrivals === 'constant' ? 'constant' : 'poisson';
@@ -99,7 +100,7 @@ export function demandOf(
     }
     if (connections !== undefined && turnaround !== undefined && turnaround < 50e6) {
       notes.push(`${group}: ${connections} connections that ask again at once are taken to be closed users`);
-      return { kind: 'closed', clients: group, users: connections, flow, think: ns(turnaround) };
+      return { kind: 'closed', clients: group, users: connections, flow, think: constant(ns(turnaround)) };
     }
     const ticks = measuredTicks(phase);
     const planned = sum(

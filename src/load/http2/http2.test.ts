@@ -7,7 +7,7 @@ import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { ms, seconds } from '../../base.ts';
-import type { ClosedDemand, OpenDemand, Step } from '../../scenario.ts';
+import { type ClosedDemand, constant, type OpenDemand, type Step } from '../../scenario.ts';
 import type { LoadGroup } from '../contract.ts';
 import { certificate, key } from '../testing/certificate.ts';
 import { loadUntil } from '../testing/load-until.ts';
@@ -19,7 +19,7 @@ const closed = (users: number, change: Partial<ClosedDemand> = {}): ClosedDemand
   clients: 'shop',
   users,
   flow,
-  think: ms(1),
+  think: constant(ms(1)),
   ...change,
 });
 const open = (ratePerSecond: number, steps = flow): OpenDemand => ({

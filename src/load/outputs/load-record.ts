@@ -16,7 +16,7 @@ import {
   recordVersion,
   type TickLine,
 } from '../../record.ts';
-import type { Demand } from '../../scenario.ts';
+import { type Demand, distributionMean } from '../../scenario.ts';
 import type { LoadGroup, LoadPlan, LoadResult, LoadSnapshot } from '../contract.ts';
 
 export interface LoadRecordSetting {
@@ -103,7 +103,7 @@ const retryFacts = ({ retry }: LoadGroup): Pick<ClientFacts, 'retries' | 'retry_
 
 const demandFacts = (demand: Demand): DemandFacts =>
   demand.kind === 'closed'
-    ? { model: 'closed', users: demand.users, think_ns: demand.think }
+    ? { model: 'closed', users: demand.users, think_ns: distributionMean(demand.think) }
     : { model: 'open', rate_per_s: demand.ratePerSecond, arrivals: demand.arrivals };
 
 function tickOf(snapshot: LoadSnapshot, at_ns: number): TickLine {

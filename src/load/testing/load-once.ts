@@ -6,6 +6,7 @@
 import { after, ms, seconds, type Instant } from '../../base.ts';
 import { chooseEngine, type Engine, type EngineChoice } from '../../net.ts';
 import { startLoad } from '../run.ts';
+import { constant } from '../../scenario.ts';
 
 const [port = '80', connections = '64', length = '5', wanted = 'auto'] = process.argv.slice(2);
 const choice: EngineChoice = wanted === 'node' || wanted === 'uring' ? wanted : 'auto';
@@ -26,7 +27,7 @@ async function main(): Promise<void> {
             kind: 'closed',
             clients: 'bench',
             users: Number(connections),
-            think: ms(0),
+            think: constant(ms(0)),
             flow: [{ method: 'GET', path: '/', headers: {}, body: undefined }],
           },
           targets: [{ id: 'nginx', host: '127.0.0.1', port: Number(port) }],

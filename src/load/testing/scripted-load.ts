@@ -21,7 +21,7 @@
 
 import assert from 'node:assert/strict';
 import { type Duration, type Instant, instantAt, ms, ns } from '../../base.ts';
-import type { Objective, Step } from '../../scenario.ts';
+import { constant, type Distribution, type Objective, type Step } from '../../scenario.ts';
 import type { GroupSnapshot, LoadGroup, LoadResult, LoadRun } from '../contract.ts';
 import { ImaginedEngine, type ImaginedSocket } from './imagined-engine.ts';
 import { startLoad } from '../run.ts';
@@ -49,6 +49,8 @@ export async function playLoad(script: string, options: ScriptOptions = {}): Pro
   return play.finish();
 }
 
+const exponential = (mean: Duration): Distribution => ({ kind: 'exponential', mean });
+
 /** The group that a script's first line describes. */
 export function groupOf(line: string): LoadGroup {
   const [kind, ...settings] = line.split(/\s+/);
@@ -69,7 +71,12 @@ export function groupOf(line: string): LoadGroup {
   };
   if (kind === 'closed') {
     const users = Number(given.get('users') ?? 1);
-    return { ...common, demand: { kind, clients: 'shop', users, flow, think: msOf(given.get('think') ?? '0') } };
+    const length = msOf(given.get('think') ?? '0');
+    const think = given.get('thoughts') === 'exponential' ? exponential(length) : constant(length);
+    return {
+      ...common,
+      demand: { kind, clients: 'shop', users, flow, think },
+    };
   }
   assert.equal(kind, 'open', `a script begins with a group: ${line}`);
   return {
