@@ -16,7 +16,10 @@ export interface Scenario {
   readonly demand: readonly Demand[];
   /** Connections that are held besides. Sockets only: in imagined time there are none. */
   readonly connections?: readonly HeldConnections[];
+  /** What goes wrong with processes. */
   readonly faults: readonly Fault[];
+  /** Absent: messages take no time, and none is lost. */
+  readonly network?: Network;
   readonly objectives: readonly Objective[];
   /** The first part of the baseline, not judged. */
   readonly warmUp: Duration;
@@ -95,6 +98,8 @@ export interface Dependency {
   readonly name: string;
   readonly workers: number;
   readonly serviceTime: Distribution;
+  /** Where it stands. */
+  readonly zone?: string;
 }
 
 export interface Call {
@@ -128,6 +133,8 @@ export interface Gateway {
   readonly health: HealthCheck | undefined;
   /** So many of them, each with its own count of what is in flight; absent: one. Imagined time only. */
   readonly count?: number;
+  /** Where they stand, in turn: the first in the first zone, … */
+  readonly zones?: readonly string[];
 }
 
 export interface HealthCheck {
@@ -150,7 +157,7 @@ export interface Clients {
   readonly timeout: Duration;
   /** Absent: what failed has failed. */
   readonly retry?: ClientRetry;
-  /** Registry clients in a zone ask only replicas of theirs, as long as there is one. */
+  /** Where they stand. Registry clients ask only replicas of their zone, as long as there is one. */
   readonly zone?: string;
   /** Each user keeps the replica that its connection was made to, until that breaks: from the registry's list, or placed by the
    * gateway, which is a balancer of connections then. */
@@ -187,8 +194,7 @@ export interface ClosedDemand {
   readonly clients: string;
   readonly users: number;
   readonly flow: readonly Step[];
-  /** From an answer to the user's next request. */
-  readonly think: Distribution;
+  readonly think: Duration;
   /** A user begins its flow anew at least this long after it began it last. */
   readonly pacing?: Duration;
   /** Each user keeps the cookies that it is given, and sends them. */
@@ -244,7 +250,7 @@ export interface Step {
   /** `${…}` in it is no variable: it was asked like that. */
   readonly literal?: true;
   /** After the answer to this step, instead of the demand's own. Closed users only, as what follows. */
-  readonly think?: Distribution;
+  readonly think?: Duration;
   readonly extract?: readonly Extraction[];
   /** Users gather before this step and take it together. */
   readonly rendezvous?: Rendezvous;
@@ -283,6 +289,27 @@ export type FaultKind =
   | { readonly kind: 'pause'; readonly replica: string; readonly length: Duration }
   /** A share (0–1) of the requests is answered with an error after this time, without a worker. Health checks still pass. */
   | { readonly kind: 'fail'; readonly replica: string; readonly share: number; readonly after: Duration };
+
+/** What lies between processes. Imagined time only. */
+export interface Network {
+  /** What a message takes, one way. */
+  readonly delay: Distribution;
+  /** The same between two that stand in different zones; absent: as everywhere. */
+  readonly betweenZones?: Distribution;
+  /** Of all messages, the share (0–1) that is lost, and sent again by TCP. */
+  readonly loss: number;
+  /** What goes wrong with it. */
+  readonly faults: readonly NetworkFault[];
+}
+
+export type NetworkFault = { readonly at: Duration; readonly for: Duration | undefined } & NetworkFaultKind;
+
+export type NetworkFaultKind =
+  /** Nothing gets through between two sides: a zone, a service, a dependency, a client group, a replica or `gateway`; without
+   * `from` between one and everything else. */
+  | { readonly kind: 'partition'; readonly of: string; readonly from: string | undefined }
+  /** Each message from and to one replica takes longer, or is lost more often. */
+  | { readonly kind: 'link'; readonly replica: string; readonly delay: Duration; readonly loss: number };
 
 /** k6's threshold grammar: a metric and an expression such as `p(95)<200` (milliseconds) or `rate<0.01`. */
 export interface Objective {

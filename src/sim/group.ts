@@ -3,10 +3,12 @@
 
 import { instantAt } from '../base.ts';
 import type { RetryPolicy } from '../policy.ts';
-import type { Distribution, Pacer } from '../scenario.ts';
+import type { Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
+import { grownInts } from './jobs.ts';
+import type { End } from './network.ts';
 import { Pins, type PinsSettings } from './pins.ts';
 import { Tally } from './tally.ts';
 
@@ -22,10 +24,12 @@ export interface GroupSettings {
   readonly retry: RetryPolicy | undefined;
   /** Undefined where each request is placed anew. */
   readonly pinned: Omit<PinsSettings, 'users'> | undefined;
+  /** Where its clients are in the network, where there is one. */
+  readonly home: End | undefined;
 }
 
 export type Source =
-  | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: Distribution }
+  | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: number }
   | { readonly kind: 'open'; readonly pacer: Pacer; readonly beganAt: number };
 
 export class Group {
@@ -37,13 +41,16 @@ export class Group {
   readonly retry: RetryPolicy | undefined;
   /** Undefined where users keep no connections. */
   readonly #pins: Pins | undefined;
+  readonly home: End | undefined;
+  /** By user: 1 where it has an open connection. Undefined where nobody asks: an arrival of an open group finds one. */
+  readonly #connected: Uint8Array | undefined;
   readonly inFlight: Level;
   /** The present second, whenever its requests came due. */
   readonly recent = new Tally();
   /** What came due in the judged part. */
   readonly measured = new Tally();
   /** Answers in the present second, by the station's number counted from the first that it asks. */
-  readonly #answeredBy: Int32Array;
+  #answeredBy: Int32Array<ArrayBuffer>;
   readonly #firstStation: number;
   /** Arrivals so far, in an open group. */
   arrivals = 0;
@@ -62,6 +69,9 @@ export class Group {
       pinned === undefined || source.kind === 'open'
         ? undefined
         : new Pins({ users: source.users, ...pinned }, settings.gate);
+    this.home = settings.home;
+    this.#connected =
+      settings.home !== undefined && source.kind === 'closed' ? new Uint8Array(source.users) : undefined;
     this.inFlight = new Level(0, instantAt(now));
     const { stations } = settings.gate;
     this.#firstStation = stations[0]?.index ?? 0;
@@ -98,8 +108,23 @@ export class Group {
     return this.source.kind === 'closed' ? user - this.source.firstUser : user;
   }
 
+  /** Whether a user must open a connection first; from now on it has one. */
+  opens(user: number): boolean {
+    if (this.#connected === undefined) return false;
+    const place = this.#placeOf(user);
+    const opens = this.#connected[place] === 0;
+    this.#connected[place] = 1;
+    return opens;
+  }
+
+  /** A user's connection is no more. */
+  disconnected(user: number): void {
+    if (this.#connected !== undefined) this.#connected[this.#placeOf(user)] = 0;
+  }
+
   answered(station: number): void {
     const place = station - this.#firstStation;
+    if (place >= this.#answeredBy.length) this.#answeredBy = grownInts(this.#answeredBy, 2 * place);
     this.#answeredBy[place] = (this.#answeredBy[place] ?? 0) + 1;
   }
 

@@ -120,6 +120,14 @@ test('a killed replica loses what it computed, and begins anew with nothing', ()
   assert.equal(ledger.failed, 4 + 4 * 10);
 });
 
+test('a dead replica that is stopped or paused computes when it is started again', () => {
+  for (const fault of ['stop: api-1', 'pause: { replica: api-1, length: 1ms }']) {
+    const faults = `{ at: 2s, for: 1s, kill: api-1 }, { at: 2.5s, ${fault} }`;
+    const { ledger } = measuredRun(scenarioFrom(oneReplica('cpu_time: 10ms', 1, faults)), 1);
+    assert.ok(ledger.answered > 880, `${fault}: ${ledger.answered}`);
+  }
+});
+
 test('who was just started is slower by its cold start', () => {
   const text = oneReplica(
     'cpu_time: 10ms, cold_start: { factor: 3, length: 4s }',

@@ -507,7 +507,7 @@ export class Station {
   }
 
   #freeze(now: number): void {
-    if (this.frozen) return;
+    if (this.frozen || this.#down) return;
     this.#behindBefore = this.#behind;
     this.#processor?.stand(now);
   }

@@ -425,6 +425,10 @@ const fault = fc
     return `{ at: ${at}ms, ${lasts ? `for: ${length}ms, ` : ''}${kind}: { replica: ${replica}${how} } }`;
   });
 
+/** Only users keep connections, and a forwarder has none for them. */
+const keptIn = ({ via, demand, kept }: { via: string; demand: string; kept: string }): string =>
+  via === 'forwarder' || demand.startsWith('open') ? '' : kept;
+
 const smallWorld = fc
   .record({
     workers: fc.integer({ min: 1, max: 3 }),
@@ -442,6 +446,12 @@ const smallWorld = fc
     policy: fc.constantFrom('round-robin', 'random', 'least-request'),
     retries: fc.integer({ min: 0, max: 2 }),
     via: fc.constantFrom('gateway', 'registry', 'forwarder'),
+    kept: fc.constantFrom(
+      '',
+      ', pinned: true',
+      ', pinned: true, keep_alive: { requests: 3 }',
+      ', pinned: true, users_per_connection: 3, keep_alive: { lifetime: 300ms }',
+    ),
     timeout: fc.constantFrom('80ms', '400ms', '5s'),
     demand: fc.constantFrom('closed: { users: 9 }', 'closed: { users: 5, think: 30ms }', 'open: { rate: 120/s }'),
     faults: fc.array(fault, { maxLength: 5 }),
@@ -458,7 +468,7 @@ services:
     calls: [${Array(world.calls).fill(`{ to: store${world.callTimeout} }`).join(', ')}]
 dependencies: { store: { workers: 2, service_time: exponential 10ms } }
 gateway: { policy: ${world.policy}, retries: ${world.retries}, timeout: 300ms, health: { interval: 500ms, timeout: 200ms, fall: 2 } }
-clients: { users: { service: api, via: ${world.via}, choice: round-robin, timeout: ${world.timeout} } }
+clients: { users: { service: api, via: ${world.via}, choice: round-robin, timeout: ${world.timeout}${keptIn(world)} } }
 demand: [{ ${world.demand} }]
 faults: [${world.faults.join(', ')}]
 warm_up: 1s
