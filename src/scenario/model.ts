@@ -194,7 +194,8 @@ export interface ClosedDemand {
   readonly clients: string;
   readonly users: number;
   readonly flow: readonly Step[];
-  readonly think: Duration;
+  /** From an answer to the user's next request. */
+  readonly think: Distribution;
   /** A user begins its flow anew at least this long after it began it last. */
   readonly pacing?: Duration;
   /** Each user keeps the cookies that it is given, and sends them. */
@@ -250,7 +251,7 @@ export interface Step {
   /** `${…}` in it is no variable: it was asked like that. */
   readonly literal?: true;
   /** After the answer to this step, instead of the demand's own. Closed users only, as what follows. */
-  readonly think?: Duration;
+  readonly think?: Distribution;
   readonly extract?: readonly Extraction[];
   /** Users gather before this step and take it together. */
   readonly rendezvous?: Rendezvous;
