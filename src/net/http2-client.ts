@@ -111,6 +111,8 @@ class Link implements Http2Link {
 
   #connected(socket: net.Socket): void {
     this.#stage = 'open';
+    // Node tells of it even when we have left meanwhile.
+    if (this.#session.destroyed) return;
     if (socket instanceof tls.TLSSocket && socket.alpnProtocol !== 'h2') {
       const agreed = socket.alpnProtocol === false || socket.alpnProtocol === null ? 'nothing' : socket.alpnProtocol;
       const message = `the server does not offer HTTP/2: of h2, ALPN agreed on ${agreed}`;
