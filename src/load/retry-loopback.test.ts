@@ -26,6 +26,9 @@ const mixed = (request: number): Treatment => {
   return last === 0 ? 'ignore' : last === 5 ? 'reset' : last === 3 || last === 7 ? 'fail' : 'answer';
 };
 
+/** A worker that is lost asks no more: the server would be waited for in vain. */
+const timeout = 60_000;
+
 interface Case {
   readonly demand: LoadGroup['demand'];
   readonly retry?: ClientRetry;
@@ -116,7 +119,7 @@ for (const [name, setting] of cases) {
   const missing = 'impossible' in chooseEngine(setting.engine ?? 'node', {});
   test(
     `${name} ask again: the server has seen every try, and each request has one end`,
-    { skip: missing },
+    { skip: missing, timeout },
     async () => {
       const { result, seen, answered } = await load(setting);
       const [ledger] = result.ledgers;
@@ -135,7 +138,7 @@ for (const [name, setting] of cases) {
 }
 
 for (const workers of [1, 3]) {
-  test(`a budget of a tenth holds for all ${workers === 1 ? 'users' : 'threads'} together`, async () => {
+  test(`a budget of a tenth holds for all ${workers === 1 ? 'users' : 'threads'} together`, { timeout }, async () => {
     const retry = { retries: 5, backOff: ms(0), budget: 0.1 };
     const { result, seen } = await load({ demand: open, retry, workers, treat: () => 'fail' });
     const [totals] = result.totals;
