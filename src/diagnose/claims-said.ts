@@ -2004,7 +2004,7 @@ export const claimsSaid: {
         refutes: 'Work that takes no longer than elsewhere.',
       },
       {
-        says: 'All are stopped, again and again, and each stop lasts at least half as long as a piece of work.',
+        says: 'All are stopped, again and again, and each stop lasts as long as the work of a request, or longer.',
         bearing: 'sufficient',
         predicted: 's',
         refutes: 'Stops that nobody would notice.',
@@ -2184,6 +2184,11 @@ export const claimsSaid: {
         says: 'Latency is at least twice the worker time.',
         bearing: 'necessary',
         refutes: 'Latency that is nearly all work: then there is nothing to explain.',
+      },
+      {
+        says: 'The replicas run meanwhile: none is stopped by a quota for more than 5 % of the time.',
+        bearing: 'necessary',
+        refutes: 'A replica that stands still: what comes then waits at its door, and is not yet inside.',
       },
     ],
     overload: [

@@ -129,7 +129,7 @@ const includes: Readonly<Partial<Record<Slug, readonly TheorySlug[]>>> = {
   convoy: ['overload', 'cpu-throttling', 'slow-replica', 'skewed-balancer', 'healthy'],
   'pick-first': ['skewed-balancer', 'overload', 'slow-replica', 'convoy', 'healthy', 'network'],
   'slow-replica': ['healthy', 'skewed-balancer'],
-  'cpu-throttling': ['slow-replica', 'healthy', 'skewed-balancer'],
+  'cpu-throttling': ['slow-replica', 'healthy', 'skewed-balancer', 'network'],
   overload: ['healthy', 'network'],
   'generator-saturated': ['healthy', 'network'],
   healthy: [

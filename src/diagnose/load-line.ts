@@ -21,8 +21,10 @@ import { percent } from './wording.ts';
 export type LoadLineFacts =
   | {
       readonly kind: 'line';
-      /** Requests a second. */
+      /** Requests a second, whatever happens: the line. */
       readonly safe_per_s: number;
+      /** As long as nothing happens. */
+      readonly serves_per_s?: number;
       readonly now_per_s: number;
       /** What is asked now ÷ the line. */
       readonly share: number;
@@ -78,6 +80,7 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
   return {
     kind: 'line',
     safe_per_s: safe,
+    serves_per_s: served,
     now_per_s: now,
     share: now / safe,
     against: wrong.join(', '),
@@ -104,6 +107,7 @@ export function loadLineOfAll(lines: readonly LoadLineFacts[]): LoadLineFacts {
     ...fullest,
     now_per_s: now,
     safe_per_s: now / fullest.share,
+    serves_per_s: ((fullest.serves_per_s ?? fullest.safe_per_s) / fullest.safe_per_s) * (now / fullest.share),
     against: `${fullest.against} in each of ${known.length} services`,
     arithmetic: [...fullest.arithmetic, `of the fullest service; all are asked ${now.toFixed(0)}/s in these parts`],
   };

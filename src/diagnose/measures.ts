@@ -316,6 +316,12 @@ export const throttledShare =
     return throttled === undefined ? { missing: missing.throttling } : settled(throttled);
   };
 
+/** Of the replica that its quota stopped longest. */
+export const mostThrottled: Measure = (_, phase) => {
+  const shares = phase.replicas.flatMap(({ throttledShare: share }) => share ?? []);
+  return shares.length === 0 ? { missing: missing.throttling } : settled(Math.max(...shares));
+};
+
 /** Of what the clients wait for, the share that is in no replica: on the network, in the balancer, in the generator. */
 export const outsideShare: Measure = (_, phase) => {
   const counted = phase.replicas.filter((replica) => replica.inFlightFrom === 'replica');

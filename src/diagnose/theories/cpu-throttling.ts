@@ -68,15 +68,15 @@ function longStops(evidence: Evidence): Claim {
   const stop = stopOf(evidence);
   const often = (replicaOf(evidence.baseline, hot)?.throttledShare ?? 0) >= clearlyThrottled;
   const alike = evidence.baseline.replicas.every((one) => (one.throttledShare ?? 0) >= clearlyThrottled / 2);
-  const service = meanService(evidence);
+  const work = workOf(evidence);
   return {
     key: `stops of ${hot ?? 'all'}`,
-    says: 'All are stopped, again and again, and each stop lasts at least half as long as a piece of work.',
+    says: 'All are stopped, again and again, and each stop lasts as long as the work of a request, or longer.',
     predicted:
-      stop === undefined || service === undefined
+      stop === undefined || work === undefined
         ? { missing: missing.throttling }
         : often && alike
-          ? { low: 0.5 * service, unit: 's' }
+          ? { low: work, unit: 's' }
           : { missing: `stops of all replicas for ${percent(clearlyThrottled)} of the time` },
     measure: () => (stop === undefined ? { missing: missing.throttling } : counted(stop)),
     refutes: 'Stops that nobody would notice.',
@@ -86,6 +86,18 @@ function longStops(evidence: Evidence): Claim {
 
 /** Share of the time from which on stops are more than an accident. */
 const clearlyThrottled = 0.05;
+
+/** Processor seconds of a request; a quarter of the worker time where that is more, or nothing else is known. Worker time itself will
+ * not do: the stops are in it, and whoever waits for the one thread of a program. */
+function workOf(evidence: Evidence): number | undefined {
+  const { baseline } = evidence;
+  const service = meanService(evidence);
+  const cpu = sum(baseline.ticks.flatMap((tick) => tick.replicas.map((replica) => replica.cpu_ns ?? 0))) / 1e9;
+  const done = sum(baseline.replicas.map(({ rate }) => rate.value)) * baseline.seconds;
+  const used = cpu > 0 && done > 0 ? cpu / done : undefined;
+  if (used === undefined && service === undefined) return undefined;
+  return Math.max(used ?? 0, 0.25 * (service ?? 0));
+}
 
 /** Mean length of a stop, in seconds, over all replicas. */
 function stopOf({ baseline, ids }: Evidence): number | undefined {

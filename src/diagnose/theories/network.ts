@@ -3,7 +3,7 @@
 // Little's law settles it: of what the clients wait for, so much is inside replicas, and the rest is in between.
 
 import { type Evidence, meanService } from '../evidence.ts';
-import { outsideShare, stretch } from '../measures.ts';
+import { mostThrottled, outsideShare, stretch } from '../measures.ts';
 import { sum } from '../quantity.ts';
 import type { Claim, Finding, Theory } from '../theory.ts';
 import { digits, percent, say } from '../wording.ts';
@@ -16,7 +16,7 @@ export const network: Theory = {
     'Packets are lost or queued, a link is full, or the balancer holds requests back. The clients wait, the replicas do not ' +
     'know it: what is in flight is mostly on its way.',
   lookAlikes: ['generator-saturated', 'overload'],
-  predict: () => [mostlyOutside, clearlyOutside, waits],
+  predict: () => [mostlyOutside, clearlyOutside, waits, replicasRun],
   foresee: () => [],
   refutedBy: 'Requests that are inside replicas while the clients wait for them.',
   provedBy: 'More than half of what is in flight being in no replica, while requests take much longer than their work.',
@@ -49,6 +49,15 @@ const waits: Claim = {
   predicted: { low: 2, unit: 'times' },
   measure: stretch,
   refutes: 'Latency that is nearly all work: then there is nothing to explain.',
+  bearing: 'necessary',
+};
+
+const replicasRun: Claim = {
+  key: 'most throttled',
+  says: 'The replicas run meanwhile: none is stopped by a quota for more than 5 % of the time.',
+  predicted: { high: 0.05, unit: 'share' },
+  measure: mostThrottled,
+  refutes: 'A replica that stands still: what comes then waits at its door, and is not yet inside.',
   bearing: 'necessary',
 };
 
