@@ -21,7 +21,7 @@ interface Rhythm {
   readonly every: () => number;
   readonly length: () => number;
   /** Of the present pause; undefined while it runs. */
-  pause: { readonly length: number; readonly life: number } | undefined;
+  pause: number | undefined;
 }
 
 export class GcPauses {
@@ -58,10 +58,10 @@ export class GcPauses {
     this.#streams.at(stream);
     if (pause !== undefined) {
       rhythm.pause = undefined;
-      if (station.life === pause.life) station.endCollection(pause.length, now);
+      station.endCollection(pause, now);
     } else if (!station.down) {
       const length = rhythm.length();
-      rhythm.pause = { length, life: station.life };
+      rhythm.pause = length;
       station.collect(now);
       this.#duties.schedule(now + length, index);
       return;

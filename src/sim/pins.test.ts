@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { baselineOf } from '../scenario.ts';
+import { balancerByName } from '../policy.ts';
+import { Gate } from './gate.ts';
 import { scenarioFrom } from './measured-run.ts';
+import { Pins } from './pins.ts';
 import { Simulation } from './simulation.ts';
 
 interface Setting {
@@ -111,7 +114,7 @@ test('least connections counts what is open, not what is asked', () => {
   // Replica 1 is ten times slower: a balancer of requests would see more inside it and give it less. This one does not look.
   const text = pinned({
     users: 400,
-    clients: '',
+    clients: 'keep_alive: { lifetime: 3s }',
     policy: 'least-request',
     service: 'constant 50ms',
     faults: '{ slow: { replica: api-1, factor: 10 } }',
@@ -150,11 +153,26 @@ test('a user that waits no longer opens another connection, unless it shares it'
 test('what one phase has open is closed when the next begins, and counts no more', () => {
   const scenario = scenarioFrom(pinned({ users: 400, clients: '', policy: 'least-request', seconds: 5 }));
   const simulation = new Simulation(scenario, { seed: 1 });
-  for (let phase = 0; phase < 3; phase++) {
-    const ticks = [...simulation.play(baselineOf(scenario))].filter((line) => line.kind === 'tick');
-    assert.deepEqual(
-      ticks.at(-1)?.replicas.map(({ finished }) => finished),
-      [100, 100, 100, 100],
-    );
-  }
+  const last = (replicas: number, policy: 'least-request' | undefined): readonly number[] | undefined =>
+    [...simulation.play({ ...baselineOf(scenario), replicas: { api: replicas }, policy })]
+      .flatMap((line) => (line.kind === 'tick' ? [line.replicas.map(({ finished = 0 }) => finished)] : []))
+      .at(-1);
+  near(last(4, 'least-request'), [100, 100, 100, 100]);
+  // A balancer that counted the old ones would fill the new replica first.
+  near(last(5, undefined), [80, 80, 80, 80, 80]);
+});
+
+test('when a shared connection breaks, those who hear of it later do not break the next one', () => {
+  const { world } = new Simulation(scenarioFrom(pinned({ users: 2, clients: '', seconds: 1 })), { seed: 1 });
+  const balancers = [balancerByName('round-robin', { seed: 1 })];
+  const gate = new Gate({ kind: 'connections', balancers, retries: 0, budget: undefined }, 0);
+  gate.setStations(world.fleet.stations, 0);
+  const pins = new Pins({ users: 2, usersPerConnection: 2, keepAlive: undefined }, gate);
+  const first = pins.endpointFor(0, 0) ?? assert.fail('somebody is fit');
+  assert.equal(pins.endpointFor(1, 0), first);
+  pins.broke(0, first, 1);
+  const second = pins.endpointFor(0, 1);
+  assert.notEqual(second, first);
+  pins.broke(1, first, 2);
+  assert.equal(pins.endpointFor(1, 2), second);
 });

@@ -499,6 +499,7 @@ export class Station {
     this.#collects = true;
   }
 
+  /** Unless the process was started again meanwhile: then that has ended it. */
   endCollection(length: number, now: number): void {
     if (!this.#collects) return;
     this.#collects = false;
