@@ -60,7 +60,7 @@ class Counting {
 
 interface Begun {
   readonly servers: readonly Counting[];
-  stop(): Promise<LoadResult>;
+  readonly stop: () => Promise<LoadResult>;
 }
 
 async function begin(
