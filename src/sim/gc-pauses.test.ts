@@ -95,6 +95,25 @@ test('a replica that is killed in its pause is up when it is started again, and 
   assert.ok(finished > ((begins + 5000 - 150) / 10) * 3, `${finished} in ${begins + 5000} ms`);
 });
 
+test('nobody hears of a failure either while the process stands still', () => {
+  const keys = 'gc_pauses: { every: constant 400ms, length: constant 100ms }';
+  const text = fleet(keys, '{ fail: { replica: api-1, share: 1, after: 30ms } }').replace('replicas: 3', 'replicas: 1');
+  const scenario = scenarioFrom(text);
+  const simulation = new Simulation(scenario, { seed: 1 });
+  let pausesSince: number | undefined;
+  simulation.trace = (kind, _, now) => {
+    if (eventNames[kind] === 'gcPause') pausesSince = pausesSince === undefined ? now : undefined;
+  };
+  let heard = 0;
+  simulation.world.books.listener = (_group, _station, _kind, _dueAt, now) => {
+    heard += 1;
+    // What failed right before is still on its way.
+    assert.ok(now - (pausesSince ?? now) <= 200e3, `${now}`);
+  };
+  for (const line of simulation.play(baselineOf(scenario))) void line;
+  assert.ok(heard > 1000);
+});
+
 test('whoever scrapes waits for a short pause, and a tick that ends in one is told all the same', () => {
   const { tick } = measuredRun(scenarioFrom(fleet('gc_pauses: { every: constant 1ms, length: constant 15s }')), 1);
   for (const replica of tick.replicas) {

@@ -334,14 +334,24 @@ export class Station {
       case states.telling:
         return;
       case states.failing:
-        this.#settle(now);
-        this.#leave(job, now);
-        this.#duties.ended(job, outcomes.failed);
+        if (this.frozen) this.#hold(job);
+        else this.#answerWithError(job, now);
         return;
       default:
         assert(jobs.state[job] === states.serving, 'whoever is due is being served');
         this.#goOn(job, now);
     }
+  }
+
+  /** It goes on when the process does. */
+  #hold(job: number): void {
+    (this.#overdue ??= new JobList()).push(job, this.#duties.jobs);
+  }
+
+  #answerWithError(job: number, now: number): void {
+    this.#settle(now);
+    this.#leave(job, now);
+    this.#duties.ended(job, outcomes.failed);
   }
 
   /** One of the calls of a job is over, well (and `jobs.call` counts it) or badly. */
@@ -359,7 +369,7 @@ export class Station {
     const dueAt = (jobs.dueAt[job] ?? 0) + this.#behind;
     if (this.frozen) {
       jobs.state[job] = states.overdue;
-      (this.#overdue ??= new JobList()).push(job, jobs);
+      this.#hold(job);
     } else if (dueAt > now) {
       this.#serve(job, dueAt);
     } else if (jobs.outcome[job] === outcomes.ok && this.#callsLeft(job)) {
@@ -519,7 +529,10 @@ export class Station {
     this.#processor?.goOn(now, this.#behind - this.#behindBefore);
     const { jobs } = this.#duties;
     const overdue = this.#overdue ?? new JobList();
-    for (let job = overdue.shift(jobs); job >= 0; job = overdue.shift(jobs)) this.#goOn(job, now);
+    for (let job = overdue.shift(jobs); job >= 0; job = overdue.shift(jobs)) {
+      if (jobs.state[job] === states.failing) this.#answerWithError(job, now);
+      else this.#goOn(job, now);
+    }
     const unread = this.#unread ?? new JobList();
     for (let job = unread.shift(jobs); job >= 0; job = unread.shift(jobs)) {
       if (jobs.state[job] === states.dropped) jobs.free(job);
