@@ -15,7 +15,7 @@ export {
   settled,
 } from './bench/replications.ts';
 export { type Twin, twinsOf } from './bench/twins.ts';
-export { type Edge, type LoadLine, loadLine, type LoadLineOptions } from './bench/load-line.ts';
+export { type Edge, type LoadLine, loadLine, type LoadLineOptions, type LoadLineProgress } from './bench/load-line.ts';
 export { replicateAll, type ReplicationJob } from './bench/replicate-all.ts';
 export { type Change } from './bench/what-if/changes.ts';
 export { fitFleet, type FittedFleet } from './bench/what-if/fit-fleet.ts';

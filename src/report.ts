@@ -13,6 +13,7 @@ export { resultJson, resultSchema } from './report/json.ts';
 export { ledgersOf, type ObjectiveOutcome, type Outcome } from './report/outcome.ts';
 export { figureText, type IntervalFigure, intervalsText, type IntervalsView } from './report/intervals-text.ts';
 export { type WhatIfView, whatIfText } from './report/what-if-text.ts';
+export { loadLineSvg } from './report/load-line-picture.ts';
 export { loadLineText, type LoadLineView } from './report/load-line-text.ts';
 export { resultPage } from './report/page.ts';
 export { recordText } from './report/record-text.ts';

@@ -9,10 +9,14 @@
 //   λ_fail      the most that is served, starting empty
 //   λ_recover   the most at which it is back by itself 30 s after all replicas were five times slower for 15 s; the line is drawn here
 //
-// Both are found by bisection on "does it work at λ?", which is a matter of chance near the edge: a rate is called safe when every one
-// of twenty runs works, so that it fails in fewer than one case in seven (0.86²⁰ = 5 %), and the edge is where half of the runs do.
+// Both are found by bisection on "does it work at λ?", which is a matter of chance near the edge: the edge is where half of the runs
+// do, and a rate is called safe when every one of twenty runs works, so that it fails in fewer than one case in seven (0.86²⁰ = 5 %).
+// A run works when of what was asked at most one in a hundred failed, and at most one in a hundred was left behind: a queue
+// that grows is found by that, long before anybody in it times out.
 //
 // A call without a timeout bears any slowness, so no load at all is safe then; that is said, and the line without it is drawn.
+//
+// Of a scenario that consists of many copies of one service one copy is searched: they share nothing.
 
 import { assert, type Duration, ns, seconds } from '../base.ts';
 import {
@@ -20,18 +24,22 @@ import {
   type Dependency,
   distributionMean,
   type Fault,
+  oneCopyOf,
   type Scenario,
   type Service,
 } from '../scenario.ts';
 import { figureNamed } from './figures.ts';
-import { replicateAll } from './replicate-all.ts';
-import { seedsFrom } from './replications.ts';
+import { ReplicationPool } from './replicate-all.ts';
+import { leftBehind, type Replication, seedsFrom } from './replications.ts';
 
 export interface Edge {
-  /** Every one of the runs worked. */
-  readonly safe: number;
+  /** Every one of the runs worked. Undefined when the search was stopped before. */
+  readonly safe: number | undefined;
   /** Where about half of the runs work. */
   readonly half: number;
+  /** The edge lies between these. */
+  readonly low: number;
+  readonly high: number;
 }
 
 export interface LoadLine {
@@ -41,12 +49,17 @@ export interface LoadLine {
   /** Calls that wait for ever: with one of their dependencies stalled no load is safe. */
   readonly unbounded: readonly string[];
   readonly fail: Edge;
-  readonly recover: Edge;
+  /** Undefined when the search was stopped before it began. */
+  readonly recover: Edge | undefined;
   /** What the scenario asks; undefined where its users are closed. */
   readonly now: number | undefined;
-  /** Workers ÷ time that a request holds one, as a first guess. */
+  /** Workers ÷ time that a request holds one, or what its processors can do where that is less, as a first guess. */
   readonly capacity: number;
   readonly runs: number;
+  /** So many runs in a row are called safe. */
+  readonly certain: number;
+  /** Of so many equal services, all together. */
+  readonly copies: number;
 }
 
 export interface LoadLineOptions {
@@ -54,6 +67,17 @@ export interface LoadLineOptions {
   readonly workers: number;
   /** So many runs must all work for a rate to be called safe; 20 by default. */
   readonly certain?: number;
+  /** Aborted: what has been found is told. */
+  readonly stop?: AbortSignal;
+  readonly onProgress?: (progress: LoadLineProgress) => void;
+}
+
+export interface LoadLineProgress {
+  readonly edge: 'fail' | 'recover';
+  /** Where the edge lies, as far as is known, of one copy. */
+  readonly low: number;
+  readonly high: number;
+  readonly runs: number;
 }
 
 const few = 5;
@@ -63,63 +87,129 @@ const triggerLength = seconds(15);
 const triggerFactor = 5;
 /** Recovery has this long. */
 const recoveryTime = seconds(30);
-/** Of the requests, so many may fail. */
+/** Of the requests, so many may fail, and as many be left behind. */
 const failedMax = 0.01;
 /** A call that is answered just in time. */
 const almost = 0.98;
+/** The search ends when the edge is known to this part of it, or of where it began. */
+const precision = 0.02;
+const precisionOfAll = 0.002;
+/** From a rate that is not safe to the next below it. */
+const step = 0.97;
 
-/** Searches both edges. Takes some hundred imagined runs. */
+/** Searches both edges. Takes some hundred imagined runs. Rejects when it is stopped before anything is found. */
 export async function loadLine(scenario: Scenario, options: LoadLineOptions): Promise<LoadLine> {
-  const bad = badDay(scenario);
+  const { scenario: one, of: copies } = oneCopyOf(scenario);
+  const bad = badDay(one);
   const capacity = capacityOf(bad);
-  let runs = 0;
-  const works = async (make: (rate: number) => Scenario, rate: number, count: number): Promise<number> => {
-    runs += count;
-    const jobs = seedsFrom(options.seed, count).map((seed) => ({ scenario: make(rate), seed }));
-    const results = await replicateAll(jobs, options.workers);
-    return results.filter(({ figures }) =>
-      isGood(figureNamed(figures, 'failed'), figureNamed(figures, 'throughput'), rate),
-    ).length;
-  };
-  const certain = options.certain ?? 20;
-  const fail = await edgeOf(capacity * 1.2, certain, (rate, count) => works((each) => calm(bad, each), rate, count));
-  const recover = await edgeOf(fail.half, certain, (rate, count) => works((each) => struck(bad, each), rate, count));
-  return {
-    scenario: scenario.name,
-    against: againstOf(scenario),
-    unbounded: unboundedCalls(scenario),
-    fail,
-    recover: { safe: Math.min(recover.safe, fail.safe), half: Math.min(recover.half, fail.half) },
-    now: nowOf(scenario),
-    capacity,
-    runs,
-  };
+  const { seed, certain = 20, stop } = options;
+  const pool = new ReplicationPool({ workers: options.workers, stop });
+  const searchFor = (edge: LoadLineProgress['edge'], make: (rate: number) => Scenario, above: number): Search => ({
+    above,
+    certain,
+    works: async (rate, from, count) => {
+      const seeds = seedsFrom(seed + from, count);
+      const runs = await pool.run(seeds.map((each) => ({ scenario: make(rate), seed: each })));
+      return runs.filter((run) => isGood(run, rate, bad)).length;
+    },
+    tell: (low, high) => options.onProgress?.({ edge, low, high, runs: pool.finished }),
+    stop,
+  });
+  try {
+    const fail = await edgeOf(searchFor('fail', (rate) => calm(bad, rate), capacity * 1.2));
+    if (fail === undefined) throw stop?.reason;
+    const recover =
+      stop?.aborted === true ? undefined : await edgeOf(searchFor('recover', (rate) => struck(bad, rate), fail.half));
+    return {
+      scenario: scenario.name,
+      against: againstOf(one, copies),
+      unbounded: unboundedCalls(one),
+      fail: scaled(fail, copies),
+      recover: recover === undefined ? undefined : scaled(notAbove(recover, fail), copies),
+      now: nowOf(scenario),
+      capacity: capacity * copies,
+      runs: pool.finished,
+      certain,
+      copies,
+    };
+  } finally {
+    await pool.close();
+  }
 }
 
-/** From above: the rate at which half of the runs work, then down to where all of them do. */
-async function edgeOf(
-  above: number,
-  certain: number,
-  working: (rate: number, count: number) => Promise<number>,
-): Promise<Edge> {
+interface Search {
+  /** The edge lies below this, or as good as there. */
+  readonly above: number;
+  readonly certain: number;
+  /** Of so many runs from this one on: how many work at a rate. */
+  readonly works: (rate: number, from: number, count: number) => Promise<number>;
+  readonly tell: (low: number, high: number) => void;
+  readonly stop: AbortSignal | undefined;
+}
+
+/** From above: the rate at which half of the runs work, then down to where all of them do. Undefined when it was stopped before
+ * anything was known of it. */
+async function edgeOf(search: Search): Promise<Edge | undefined> {
+  const { above, stop } = search;
   let high = above;
   let low = 0;
-  if ((await working(high, few)) === few) low = high;
-  while (high - low > 0.02 * above) {
-    const middle = (low + high) / 2;
-    if ((await working(middle, few)) > few / 2) low = middle;
-    else high = middle;
+  try {
+    if ((await search.works(high, 0, few)) === few) low = high;
+    while (high - low > Math.max(precision * high, precisionOfAll * above)) {
+      const middle = (low + high) / 2;
+      if ((await search.works(middle, 0, few)) > few / 2) low = middle;
+      else high = middle;
+      search.tell(low, high);
+    }
+    return { low, high, half: (low + high) / 2, safe: await safeBelow(search, low) };
+  } catch (error) {
+    if (stop?.aborted !== true) throw error;
+    return low === 0 && high === above ? undefined : { low, high, half: (low + high) / 2, safe: undefined };
   }
-  let safe = low;
-  while (safe > 0.02 * above && (await working(safe, certain)) < certain) safe -= 0.03 * above;
-  return { safe: Math.max(0, safe), half: (low + high) / 2 };
 }
 
-function isGood(failed: number | undefined, throughput: number | undefined, rate: number): boolean {
-  // The rate of one run strays by its own root; what is missing beyond that stands in queues that grow.
-  const least = 0.98 * rate - 3 * Math.sqrt(rate / (judged / 1e9));
-  return (failed ?? 1) <= failedMax && (throughput ?? 0) >= least;
+async function safeBelow(search: Search, low: number): Promise<number> {
+  let rate = low;
+  while (rate > precisionOfAll * search.above && !(await isSafe(search, rate))) {
+    rate *= step;
+    search.tell(0, rate);
+  }
+  return rate > precisionOfAll * search.above ? rate : 0;
 }
+
+/** Some at a time: the first that does not work is enough. */
+async function isSafe({ works, certain }: Search, rate: number): Promise<boolean> {
+  for (let from = 0; from < certain; from += few) {
+    const count = Math.min(few, certain - from);
+    if ((await works(rate, from, count)) < count) return false;
+  }
+  return true;
+}
+
+function isGood({ figures }: Replication, rate: number, bad: Scenario): boolean {
+  const asked = rate * (judged / 1e9);
+  // What is in flight comes and goes by the root of it.
+  const inFlight = 3 * Math.sqrt(2 * bad.topology.services.reduce((sum, one) => sum + one.replicas * one.workers, 0));
+  const left = (figureNamed(figures, leftBehind) ?? 1) * asked;
+  return (figureNamed(figures, 'failed') ?? 1) <= failedMax && left <= failedMax * asked + inFlight;
+}
+
+/** Nothing comes back at a rate that cannot be served. */
+function notAbove(edge: Edge, most: Edge): Edge {
+  return {
+    safe: edge.safe === undefined ? undefined : Math.min(edge.safe, most.safe ?? most.low),
+    half: Math.min(edge.half, most.half),
+    low: Math.min(edge.low, most.low),
+    high: Math.min(edge.high, most.high),
+  };
+}
+
+const scaled = ({ safe, half, low, high }: Edge, by: number): Edge => ({
+  safe: safe === undefined ? undefined : safe * by,
+  half: half * by,
+  low: low * by,
+  high: high * by,
+});
 
 /** The scenario on a bad day: one replica less, dependencies as slow as their callers will bear, nothing else. */
 function badDay(scenario: Scenario): Scenario {
@@ -173,13 +263,14 @@ function longestCall(to: string, services: readonly Service[]): number | undefin
   return timeouts.length === 0 ? undefined : Math.max(...timeouts);
 }
 
-function againstOf(scenario: Scenario): readonly string[] {
+function againstOf(scenario: Scenario, copies: number): readonly string[] {
   const { topology } = scenario;
+  const each = copies === 1 ? '' : `, in each of ${copies} services`;
   const slow = topology.dependencies.filter(({ name }) => longestCall(name, topology.services) !== undefined);
   return [
     ...topology.services
       .filter((service) => fewer(service, scenario) < service.replicas)
-      .map(({ name, replicas }) => `${replicas - 1} of ${replicas} replicas of ${name}`),
+      .map(({ name, replicas }) => `${replicas - 1} of ${replicas} replicas of ${name}${each}`),
     ...slow.map(({ name }) => `${name} as slow as its callers will bear`),
     ...topology.clients.flatMap(({ name, retry }) =>
       retry === undefined ? [] : [`${name} ask up to ${retry.retries + 1} times`],
@@ -204,11 +295,14 @@ function capacityOf(scenario: Scenario): number {
   const capacities = services
     .filter(({ name }) => isAsked(scenario, name))
     .map((service) => {
+      const processor = distributionMean(service.cpuTime);
       const held =
         distributionMean(service.serviceTime) +
-        distributionMean(service.cpuTime) +
+        processor +
         service.calls.reduce((sum, call) => sum + meanOf(call.to), 0);
-      return (service.replicas * service.workers * 1e9) / held;
+      const cores = service.cores ?? 1;
+      const byProcessor = processor === 0 ? Infinity : Math.min(cores, service.cpuQuota ?? cores) / processor;
+      return service.replicas * 1e9 * Math.min(service.workers / held, byProcessor);
     });
   assert(capacities.length > 0, 'clients ask a service');
   return Math.min(...capacities);

@@ -8,7 +8,7 @@
 // nothing was left out. A scenario in which something begins or ends on the way has no steady state; its own warm-up stands.
 
 import { assert, type Duration, ms, ns } from '../base.ts';
-import { type PhaseRecord, recordOf, type TickLine } from '../record.ts';
+import { measuredTicks, type PhaseRecord, recordOf, type TickLine } from '../record.ts';
 import { allFaults, type Arrangement, baselineOf, type Scenario } from '../scenario.ts';
 import { simulate, Simulation } from '../sim.ts';
 import {
@@ -54,7 +54,20 @@ export function replicate(
   assert(phase !== undefined, 'a run has a phase');
   const balanced = new Set(scenario.topology.services.map((service) => service.name));
   const { figures, latency } = figuresOf(phase, (id) => balanced.has(id.replace(/-\d+$/, '')));
-  return { figures: [...figures, ...recoveryFigures(scenario, phase)], latency: histogramFields(latency) };
+  return {
+    figures: [...figures, ...leftFigures(phase), ...recoveryFigures(scenario, phase)],
+    latency: histogramFields(latency),
+  };
+}
+
+/** Of what was asked, what had not ended when the judged seconds did, beyond what was under way when they began: a queue that grows. */
+export const leftBehind = 'left behind';
+
+function leftFigures(phase: PhaseRecord): readonly Figure[] {
+  const clients = measuredTicks(phase).flatMap((tick) => tick.clients);
+  const planned = sum(clients.map((group) => group.planned));
+  const ended = sum(clients.map(({ answered, errors = {} }) => answered + sum(Object.values(errors))));
+  return planned === 0 ? [] : [{ name: leftBehind, unit: 'share', value: Math.max(0, 1 - ended / planned) }];
 }
 
 /** Names of figures that only a run has in which something goes wrong for a while. */

@@ -1,6 +1,6 @@
 // A scenario by name or by file: the built-in ones by their names, anything that looks like a path from disk.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { builtinScenarios, didYouMean, formatProblem, parseForLab, parseScenario, type Scenario } from '../scenario.ts';
 import { UsageError } from './exit.ts';
 
@@ -16,6 +16,11 @@ export function loadScenario(nameOrFile: string, settings: readonly string[], fo
   if ('problems' in parsed) throw new UsageError(parsed.problems.map(formatProblem).join('\n'));
   return { scenario: parsed.scenario, warnings: parsed.warnings.map(formatProblem) };
 }
+
+/** Of something that may be a scenario or a record. What is neither is taken for the name of a scenario, which has neighbours to
+ * propose. */
+export const isScenario = (subject: string): boolean =>
+  builtinScenarios.some(({ name }) => name === subject) || /\.ya?ml$/.test(subject) || !existsSync(subject);
 
 function textOf(nameOrFile: string): { text: string; file: string } {
   const builtin = builtinScenarios.find((one) => one.name === nameOrFile);

@@ -144,14 +144,16 @@ function commands(done: (code: number) => void): Command {
   program
     .command('load-line')
     .description('how much a scenario may safely carry: one replica less, dependencies at their timeout, retries on')
-    .argument('<scenario>', "a scenario's name or path")
+    .argument('<subject>', "a scenario's name or path, or a record, to which a fleet is fitted")
     .option('--set <path=value...>', 'change the scenario first, such as --set services.api.replicas=6')
     .option('--threads <count>', 'threads that play the imagined runs', '1')
     .option('--seed <number>', 'seed of the first run', '1')
     .option('--json', 'the result as JSON on standard output')
-    .action(async (scenario: string, options: object) => {
+    .option('--svg', 'a picture of it, as SVG on standard output')
+    .option('--quiet', 'no progress')
+    .action(async (subject: string, options: object) => {
       const { loadLineCommand } = await import('./commands/load-line.ts');
-      done(await loadLineCommand(scenario, options));
+      done(await loadLineCommand(subject, options));
     });
 
   program

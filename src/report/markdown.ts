@@ -2,8 +2,9 @@
 // remains open, and which files it rests on. Every number in it is the audit's.
 
 import type { AuditRow, Diagnosis, TheorySummary } from '../diagnose.ts';
-import { safeLoadSentence } from './load-line-text.ts';
+import { hullLines, hullOfFacts, safeLoadSentence } from './load-line-text.ts';
 import type { Outcome } from './outcome.ts';
+import { plain } from './paint.ts';
 
 /** Lines of Markdown. */
 export function resultMarkdown(outcome: Outcome): string[] {
@@ -30,6 +31,7 @@ function headLines({ verdict, load_line: line }: Diagnosis): string[] {
     ...(missing === undefined ? [] : [`- **Would decide:** ${missing}`]),
     ...simultaneous.map((other) => `- **Besides:** \`${other.pattern}\`: ${other.sentence}`),
     ...(line === undefined ? [] : [`- **Load line:** ${safeLoadSentence(line)}`]),
+    ...(line?.kind === 'line' ? ['', '```text', ...hullLines(hullOfFacts(line), plain), '```'] : []),
     '',
     '## What to do',
     '',

@@ -7,7 +7,8 @@ import type { EventLine, LedgerLine, RunRecord, TickLine } from '../record.ts';
 import { inFlightChart, latencyChart, linesMax, rateChart, replicaCount } from './chart.ts';
 import { html, type Markup, trusted } from './html.ts';
 import type { Outcome } from './outcome.ts';
-import { safeLoadSentence } from './load-line-text.ts';
+import { loadLinePicture } from './load-line-picture.ts';
+import { hullOfFacts, safeLoadSentence } from './load-line-text.ts';
 import { ledgersOf } from './outcome.ts';
 import { pageStyle } from './page-style.ts';
 import { machineText } from './record-text.ts';
@@ -78,13 +79,11 @@ function verdictPart({ verdict, load_line: line }: Diagnosis, name: string): Mar
   </header>`;
 }
 
-/** The load line as a bar that the load fills up to the mark, or overflows. */
+/** The load line with what it rests on. */
 function loadLinePart(line: LoadLineFacts): Markup {
   if (line.kind === 'none') return html`<p>${safeLoadSentence(line)}</p>`;
-  const filled = Math.min(100, 100 * line.share).toFixed(0);
-  return html`<p>
-      <meter min="0" max="100" high="99" optimum="50" value="${filled}">${filled} %</meter> ${safeLoadSentence(line)}
-    </p>
+  return html`<p>${safeLoadSentence(line)}</p>
+    <figure>${trusted(loadLinePicture('The load line', hullOfFacts(line)))}</figure>
     <ul>
       ${line.arithmetic.map((one) => html`<li>${one}</li>`)}
     </ul>`;

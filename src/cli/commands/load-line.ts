@@ -1,10 +1,14 @@
-// `plimsoll load-line SCENARIO`: how much it may safely carry.
+// `plimsoll load-line SCENARIO`, or of a RECORD: how much it may safely carry.
 
 import { z } from 'zod';
-import { loadLine } from '../../bench.ts';
-import { loadLineText } from '../../report.ts';
+import { fitFleet, loadLine, type LoadLineProgress } from '../../bench.ts';
+import { loadLineSvg, loadLineText } from '../../report.ts';
+import type { Scenario } from '../../scenario.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { loadScenario } from '../load-scenario.ts';
+import { LiveRegion } from '../live-region.ts';
+import { isScenario, loadScenario } from '../load-scenario.ts';
+import { readRecordAt } from '../read-evidence.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
 import { paintFor } from '../terminal.ts';
 
 const whole = z
@@ -17,17 +21,64 @@ const flags = z.object({
   seed: whole,
   threads: whole.pipe(z.number().min(1)),
   json: z.boolean().optional(),
+  svg: z.boolean().optional(),
+  quiet: z.boolean().optional(),
 });
 
-export async function loadLineCommand(nameOrFile: string, options: object): Promise<ExitCode> {
+export async function loadLineCommand(subject: string, options: object): Promise<ExitCode> {
   const parsed = flags.safeParse(options);
   if (!parsed.success) {
     throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
   }
-  const { set, seed, threads, json } = parsed.data;
-  const { scenario } = loadScenario(nameOrFile, set ?? []);
-  const line = await loadLine(scenario, { seed, workers: threads });
-  if (json === true) process.stdout.write(`${JSON.stringify(line, undefined, 2)}\n`);
-  else process.stdout.write(`${loadLineText(line, paintFor(process.stdout)).join('\n')}\n`);
-  return exit.ok;
+  const { set, seed, threads, json, svg, quiet } = parsed.data;
+  const live = quiet === true ? undefined : new LiveRegion(process.stderr);
+  const scenario = await scenarioOf(subject, set, (note) => live?.say(note));
+  const stopping = stopOnSignals(() => live?.say('stopping: what has been found is told (once more ends at once)'));
+  const began = performance.now();
+  try {
+    const line = await loadLine(scenario, {
+      seed,
+      workers: threads,
+      stop: stopping.signal,
+      onProgress: (progress) =>
+        live?.show(
+          { title: `load line of ${scenario.name}`, progress: progressText(progress), tick: undefined },
+          (performance.now() - began) / 1000,
+        ),
+    });
+    live?.clear();
+    if (json === true) process.stdout.write(`${JSON.stringify(line, undefined, 2)}\n`);
+    else if (svg === true) process.stdout.write(`${loadLineSvg(line)}\n`);
+    else process.stdout.write(`${loadLineText(line, paintFor(process.stdout)).join('\n')}\n`);
+    return stopping.by() ?? exit.ok;
+  } catch (error) {
+    live?.clear();
+    // Stopped before anything was found.
+    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
+    throw error;
+  } finally {
+    stopping.release();
+  }
+}
+
+async function scenarioOf(
+  subject: string,
+  set: readonly string[] | undefined,
+  say: (note: string) => void,
+): Promise<Scenario> {
+  if (isScenario(subject)) return loadScenario(subject, set ?? []).scenario;
+  if (set !== undefined) {
+    throw new UsageError('--set: changes the text of a scenario, and a record has none; expected a scenario beside it');
+  }
+  const { record, remarks } = await readRecordAt(subject);
+  remarks.forEach(say);
+  const fleet = fitFleet(record);
+  if (typeof fleet === 'string') throw new UsageError(`${subject}: no fleet can be fitted: ${fleet}`);
+  fleet.notes.forEach(say);
+  return fleet.scenario;
+}
+
+function progressText({ edge, low, high, runs }: LoadLineProgress): string {
+  const which = edge === 'fail' ? 'sinks' : 'is back';
+  return `${which} between ${low.toFixed(0)}/s and ${high.toFixed(0)}/s, ${runs} imagined runs`;
 }

@@ -5,10 +5,9 @@ import { z } from 'zod';
 import { type Change, fitFleet, whatIf, type WhatIfOptions, whatIfScenario } from '../../bench.ts';
 import { parseDuration } from '../../base.ts';
 import { whatIfText } from '../../report.ts';
-import { builtinScenarios } from '../../scenario.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
 import { LiveRegion } from '../live-region.ts';
-import { loadScenario } from '../load-scenario.ts';
+import { isScenario, loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
@@ -126,9 +125,6 @@ async function ofRecord(
   if (typeof fleet === 'string') throw new UsageError(`${path}: no fleet can be fitted: ${fleet}`);
   return whatIf(record, fleet, settings);
 }
-
-const isScenario = (subject: string): boolean =>
-  builtinScenarios.some(({ name }) => name === subject) || /\.ya?ml$/.test(subject);
 
 /** In the order in which they stand in the help. */
 function changesOf(chosen: z.infer<typeof flags>): readonly Change[] {
