@@ -34,6 +34,12 @@ export function advise({ topology, demand, faults }: Scenario, source: Source): 
       }
     }
   }
+  for (const { name, cpuScheduling, cpuTime } of services) {
+    if (cpuScheduling === 'shared' && cpuTime.kind === 'constant' && cpuTime.value === 0) {
+      const message = `requests of ${name} share a processor and need none of it: cpu_time says how much each needs`;
+      advice.push(source.atKey(['services', name, 'cpu_scheduling'], message));
+    }
+  }
   for (const { name } of dependencies) {
     if (!services.some((service) => service.calls.some((call) => call.to === name))) {
       advice.push(source.atKey(['dependencies', name], `no service calls ${name}`));

@@ -27,7 +27,7 @@ export class SharedProcessor implements Processor {
   readonly #cores: number;
   /** Processor time for each period. */
   readonly #allowance: number;
-  /** By how much a job will have had of `#attained`. */
+  /** Those who compute, by what `#attained` will be when each has had all. */
   readonly #running: JobHeap;
   /** Those who have had all and have not been told: that is due at this very instant. */
   readonly #done = new JobList();
