@@ -3,7 +3,7 @@
 
 import type { Clients, Demand, Scenario, Step } from './model.ts';
 
-/** Keys such as `pacing`, each once; empty when everything is played. */
+/** Keys such as `cookies`, each once; empty when everything is played. */
 export function unimagined({ demand, topology, connections = [] }: Scenario): readonly string[] {
   const found = [
     ...demand.flatMap(onSocketsOnly),
@@ -18,16 +18,8 @@ const costsOnly = ({ keepAlive, pinned }: Clients): boolean => keepAlive !== und
 
 function onSocketsOnly(demand: Demand): readonly string[] {
   if (demand.kind === 'open') return [];
-  const { pacing, cookies, flow } = demand;
-  return [
-    ...(pacing === undefined ? [] : ['pacing']),
-    ...(cookies === true ? ['cookies'] : []),
-    ...flow.flatMap(stepKeys),
-  ];
+  const { cookies, flow } = demand;
+  return [...(cookies === true ? ['cookies'] : []), ...flow.flatMap(stepKeys)];
 }
 
-const stepKeys = ({ extract, think, rendezvous }: Step): readonly string[] => [
-  ...(extract === undefined ? [] : ['extract']),
-  ...(think === undefined ? [] : ["a step's own think"]),
-  ...(rendezvous === undefined ? [] : ['rendezvous']),
-];
+const stepKeys = ({ extract }: Step): readonly string[] => (extract === undefined ? [] : ['extract']);

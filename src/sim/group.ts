@@ -3,7 +3,7 @@
 
 import { instantAt } from '../base.ts';
 import type { RetryPolicy } from '../policy.ts';
-import type { Distribution, Pacer } from '../scenario.ts';
+import type { ClosedDemand, Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
@@ -29,7 +29,7 @@ export interface GroupSettings {
 }
 
 export type Source =
-  | { readonly kind: 'closed'; readonly firstUser: number; readonly users: number; readonly think: Distribution }
+  | (ClosedDemand & { readonly firstUser: number })
   | { readonly kind: 'open'; readonly pacer: Pacer; readonly beganAt: number };
 
 export class Group {

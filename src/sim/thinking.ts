@@ -3,7 +3,7 @@
 //   none          through at once
 //   constant      a ring in the order of beginning, one for all groups with thoughts of that length (thoughts.ts)
 //   exponential   a crowd of which one is through now and then (memoryless-thoughts.ts)
-//   others        an event in the calendar for each
+//   others        an event in the calendar for each, as of users whose steps are not alike (walks.ts)
 //
 // Each group draws its thoughts from a stream of its own.
 
@@ -12,6 +12,7 @@ import { type Distribution, sampler } from '../scenario.ts';
 import type { Source } from './group.ts';
 import { MemorylessThoughts } from './memoryless-thoughts.ts';
 import { Thoughts } from './thoughts.ts';
+import { isWalk, Walks } from './walks.ts';
 
 export interface ThinkingDuties {
   readonly seed: number;
@@ -19,7 +20,7 @@ export interface ThinkingDuties {
   ended(user: number, group: number, now: number): void;
   /** Wants `pass` to be called for this number then. */
   schedulePass(at: number, number: number): void;
-  /** This user's thought is over then, whatever its group. */
+  /** `arrive` wants to be called for this user then. */
   scheduleEnd(at: number, user: number): void;
 }
 
@@ -28,8 +29,10 @@ type ClosedSource = Extract<Source, { kind: 'closed' }>;
 /** How one group thinks. */
 interface Way {
   begin(user: number, group: number, now: number): void;
-  /** How long a thought is. */
-  draw(): number;
+  /** How long the user's thought is, if it begins now. */
+  length(user: number, now: number): number;
+  /** The user has thought, or rested, by an event of its own. Absent: it asks. */
+  arrive?(user: number, now: number): void;
 }
 
 export class Thinking {
@@ -50,7 +53,8 @@ export class Thinking {
     const lengths = new Set<number>();
     sources.forEach((source, group) => {
       if (source.kind !== 'closed') return;
-      if (source.think.kind === 'constant') lengths.add(source.think.value);
+      if (isWalk(source)) this.#beginWalk(source, group, `thoughts/${phase}/${group}`, now);
+      else if (source.think.kind === 'constant') lengths.add(source.think.value);
       else this.#beginDrawn(source, source.think, group, `thoughts/${phase}/${group}`, now);
     });
     for (const length of lengths) this.#beginEqual(length, sources, now);
@@ -62,8 +66,15 @@ export class Thinking {
   }
 
   /** How long a user of this group thinks this time, if it has to rest so long in any case. */
-  pause(group: number, restAtLeast: number): number {
-    return Math.max(restAtLeast, Math.round(this.#ways[group]?.draw() ?? 0));
+  pause(user: number, group: number, restAtLeast: number, now: number): number {
+    return Math.max(restAtLeast, Math.round(this.#ways[group]?.length(user, now) ?? 0));
+  }
+
+  /** The user's own event has come. */
+  arrive(user: number, group: number, now: number): void {
+    const way = this.#ways[group];
+    if (way?.arrive === undefined) this.#duties.ended(user, group, now);
+    else way.arrive(user, now);
   }
 
   /** The event of those who share it has come. */
@@ -74,11 +85,11 @@ export class Thinking {
   #beginDrawn(source: ClosedSource, think: Distribution, group: number, stream: string, now: number): void {
     const { firstUser, users } = source;
     const chance = dice(this.#duties.seed, stream);
-    const draw = sampler(think, chance);
+    const length = sampler(think, chance);
     if (think.kind !== 'exponential') {
       const begin = (user: number, _group: number, from: number): void =>
-        this.#duties.scheduleEnd(from + Math.round(draw()), user);
-      this.#ways[group] = { begin, draw };
+        this.#duties.scheduleEnd(from + Math.round(length()), user);
+      this.#ways[group] = { begin, length };
       for (let user = firstUser; user < firstUser + users; user++) begin(user, group, now);
       return;
     }
@@ -89,15 +100,36 @@ export class Thinking {
       armAlone: (at, user) => this.#duties.scheduleEnd(at, user),
     });
     this.#shared.push(crowd);
-    this.#ways[group] = { begin: (user, _group, from) => crowd.begin(user, from), draw };
+    this.#ways[group] = { begin: (user, _group, from) => crowd.begin(user, from), length };
     crowd.beginAll(firstUser, users, now);
+  }
+
+  /** As in the lab: those who always think for the same time start spread over it, with a distribution each draws when it starts. */
+  #beginWalk(source: ClosedSource, group: number, stream: string, now: number): void {
+    const { firstUser, users, think } = source;
+    const chance = dice(this.#duties.seed, stream);
+    const walks = new Walks(source, chance, {
+      ask: (user, at) => this.#duties.ended(user, group, at),
+      scheduleArrival: (at, user) => this.#duties.scheduleEnd(at, user),
+      schedulePass: (at, gathering) => this.#duties.schedulePass(at, this.#numberOf(gathering)),
+    });
+    this.#ways[group] = {
+      begin: (user, _group, from) => walks.begin(user, from),
+      length: (user, from) => walks.pause(user, from),
+      arrive: (user, at) => walks.arrive(user, at),
+    };
+    const draw = sampler(think, chance);
+    for (let place = 0; place < users; place++) {
+      const wait = think.kind === 'constant' ? (think.value * place) / users : draw();
+      this.#duties.scheduleEnd(now + Math.round(wait), firstUser + place);
+    }
   }
 
   /** All closed users who think for so long begin, spread over one thought so that they do not march in step: the first of each
    * group, the second of each, … */
   #beginEqual(length: number, sources: readonly Source[], now: number): void {
     const closed = sources.flatMap((source, group) =>
-      source.kind === 'closed' && source.think.kind === 'constant' && source.think.value === length
+      source.kind === 'closed' && !isWalk(source) && source.think.kind === 'constant' && source.think.value === length
         ? [{ source, group }]
         : [],
     );
@@ -118,9 +150,15 @@ export class Thinking {
   }
 
   #equal(length: number, ring: Thoughts | undefined): Way {
-    const draw = (): number => length;
-    if (ring === undefined) return { begin: (user, group, now) => this.#duties.ended(user, group, now), draw };
-    return { begin: (user, group, now) => ring.begin(user, group, now + length), draw };
+    const same = (): number => length;
+    if (ring === undefined) return { begin: (user, group, now) => this.#duties.ended(user, group, now), length: same };
+    return { begin: (user, group, now) => ring.begin(user, group, now + length), length: same };
+  }
+
+  /** Whose event it is that is scheduled with this number. */
+  #numberOf(shared: { pass(now: number): void }): number {
+    const known = this.#shared.indexOf(shared);
+    return known < 0 ? this.#shared.push(shared) - 1 : known;
   }
 
   #newRing(users: number): Thoughts {

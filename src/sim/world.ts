@@ -252,7 +252,7 @@ export class World implements FleetDuties {
           : this.#gates.to(this.fleet.station(alone), now);
       const source: Source =
         demand.kind === 'closed'
-          ? { kind: 'closed', firstUser, users: demand.users, think: demand.think }
+          ? { ...demand, firstUser }
           : { kind: 'open', pacer: this.#pacer(demand, setting.phase, index), beganAt: now };
       if (demand.kind === 'closed') firstUser += demand.users;
       const name = alone === undefined ? clients.name : `visit ${alone}`;
@@ -365,7 +365,7 @@ export class World implements FleetDuties {
 
   /** A user has rested, or has thought by an event of its own. */
   #rested(user: number, now: number): void {
-    if (this.#accepting && user >= this.#firstUser) this.#due(this.#groupOfUser(user), user, now);
+    if (this.#accepting && user >= this.#firstUser) this.#thinking.arrive(user, this.#groupOfUser(user), now);
   }
 
   #groupOfUser(user: number): number {
@@ -677,7 +677,7 @@ export class World implements FleetDuties {
   #next(index: number, group: Group, user: number, now: number, restAtLeast: number): void {
     if (!this.#accepting || group.source.kind !== 'closed') return;
     if (restAtLeast === 0) this.#thinking.begin(user, index, now);
-    else this.#kernel.schedule(now + this.#thinking.pause(index, restAtLeast), kinds.rested, user);
+    else this.#kernel.schedule(now + this.#thinking.pause(user, index, restAtLeast, now), kinds.rested, user);
   }
 
   #groupOf(request: number): Group {
