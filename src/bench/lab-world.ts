@@ -209,6 +209,7 @@ export function labWorld(options: LabWorldOptions): World {
     return lab.replicas
       .filter((replica) => replica.service === clients.service)
       .map((replica) => ({
+        ...asTheyAsk(clients),
         group: `visit ${replica.id}`,
         demand: {
           kind: 'closed',
@@ -218,8 +219,6 @@ export function labWorld(options: LabWorldOptions): World {
           think: constant(seconds(0)),
         } satisfies Demand,
         targets: [{ id: replica.id, host: replica.host, port: replica.port }],
-        choice: 'pick-first',
-        timeout: clients.timeout,
       }));
   }
 
