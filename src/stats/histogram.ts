@@ -37,6 +37,8 @@ export class Histogram {
   #min = Infinity;
   #max = -Infinity;
   readonly #slots = new Float64Array(slotCount);
+  /** No slot above this one holds anything. */
+  #highest = 0;
   /** Made when the first unfinished value comes: most histograms have none. */
   #unfinished: Unfinished | undefined;
 
@@ -46,6 +48,7 @@ export class Histogram {
     assert(value >= 0 && value < Infinity, 'a duration that is recorded is finite and not negative');
     const slot = slotOf(value);
     this.#slots[slot] = (this.#slots[slot] ?? 0) + 1;
+    if (slot > this.#highest) this.#highest = slot;
     this.#count += 1;
     this.#sum += value;
     if (value < this.#min) this.#min = value;
@@ -59,6 +62,7 @@ export class Histogram {
     if (times === 0) return;
     const slot = slotOf(value);
     this.#slots[slot] = (this.#slots[slot] ?? 0) + times;
+    this.#highest = Math.max(this.#highest, slot);
     this.#count += times;
     this.#sum += value * times;
     this.#min = Math.min(this.#min, value);
@@ -140,6 +144,7 @@ export class Histogram {
   /** Takes in everything that another histogram holds. Exact: the order in which many are merged does not matter. */
   add(other: Histogram): void {
     addSlots(this.#slots, other.#slots);
+    this.#highest = Math.max(this.#highest, other.#highest);
     this.#count += other.#count;
     this.#sum += other.#sum;
     this.#min = Math.min(this.#min, other.#min);
@@ -168,6 +173,7 @@ export class Histogram {
       if (highest < 0) lowest = slot;
       highest = slot;
     }
+    difference.#highest = Math.max(0, highest);
     difference.#count = this.#count - earlier.#count;
     difference.#sum = this.#sum - earlier.#sum;
     if (highest < 0) return difference;
@@ -184,7 +190,8 @@ export class Histogram {
 
   /** Forgets everything and keeps the memory. */
   clear(): void {
-    this.#slots.fill(0);
+    this.#slots.fill(0, 0, this.#highest + 1);
+    this.#highest = 0;
     this.#count = 0;
     this.#sum = 0;
     this.#min = Infinity;
@@ -207,6 +214,7 @@ export class Histogram {
   static restore(contents: HistogramContents): Histogram {
     const histogram = new Histogram();
     histogram.#count = fillSlots(histogram.#slots, contents.slots);
+    histogram.#highest = contents.slots.reduce((highest, [slot]) => Math.max(highest, slot), 0);
     histogram.#sum = contents.sum;
     histogram.#min = contents.min ?? Infinity;
     histogram.#max = contents.max ?? -Infinity;
@@ -220,13 +228,27 @@ export class Histogram {
 
   /** The slot that holds the value of this rank (from 1), and its place there, with the given unfinished counted in. */
   #find(rank: number, unfinished: Unfinished | undefined): Place {
+    if (unfinished === undefined) return this.#findFinished(rank);
     let before = 0;
     for (let slot = 0; slot < slotCount; slot++) {
-      const inside = (this.#slots[slot] ?? 0) + (unfinished?.slots[slot] ?? 0);
+      const inside = (this.#slots[slot] ?? 0) + (unfinished.slots[slot] ?? 0);
       if (before + inside >= rank) return { slot, before, inside };
       before += inside;
     }
     assert(false, 'a rank is at most the number of values');
+  }
+
+  /** The same among what has ended, from above: there the quantiles are that anybody asks for. */
+  #findFinished(rank: number): Place {
+    assert(rank <= this.#count, 'a rank is at most the number of values');
+    const slots = this.#slots;
+    let slot = this.#highest;
+    let before = this.#count - (slots[slot] ?? 0);
+    while (before >= rank) {
+      slot -= 1;
+      before -= slots[slot] ?? 0;
+    }
+    return { slot, before, inside: slots[slot] ?? 0 };
   }
 
   /** The value at a place where nothing unfinished matters. */

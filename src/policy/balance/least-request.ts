@@ -47,6 +47,8 @@ class LeastRequest implements Balancer {
   readonly #choices: number;
   #fit: readonly number[] = [];
   #weights = new Float64Array(0);
+  /** Whether all weights are one, so that nobody need look at them. */
+  #alike = true;
   #draw: WeightedDraw;
   #scans = true;
   /** Who was compared last. */
@@ -96,6 +98,7 @@ class LeastRequest implements Balancer {
     this.#inFlight.rebuild(fleet);
     this.#fit = fitEndpoints(fleet);
     this.#weights = Float64Array.from(fleet.endpoints, (endpoint) => endpoint.weight);
+    this.#alike = this.#weights.every((weight) => weight === 1);
     this.#draw = new WeightedDraw(
       this.#fit.map((endpoint) => this.#weights[endpoint] ?? 1),
       this.#dice,
@@ -104,7 +107,8 @@ class LeastRequest implements Balancer {
   }
 
   #load(endpoint: number): number {
-    return this.#inFlight.of(endpoint) / (this.#weights[endpoint] ?? 1);
+    const inFlight = this.#inFlight.of(endpoint);
+    return this.#alike ? inFlight : inFlight / (this.#weights[endpoint] ?? 1);
   }
 
   /** Looks at all but the tried. Two walks, so that one die decides among equals however many there are; equals of unequal
@@ -139,13 +143,20 @@ class LeastRequest implements Balancer {
   #emptierOfSome(): number {
     const fit = this.#fit;
     let bestPlace = this.#draw.draw();
-    this.#drawn[0] = fit[bestPlace] ?? 0;
+    let best = fit[bestPlace] ?? 0;
+    let least = this.#load(best);
+    this.#drawn[0] = best;
     for (let draw = 1; draw < this.#choices; draw++) {
       const place = this.#otherPlace(bestPlace);
-      this.#drawn[draw] = fit[place] ?? 0;
-      if (this.#load(fit[place] ?? 0) < this.#load(fit[bestPlace] ?? 0)) bestPlace = place;
+      const endpoint = fit[place] ?? 0;
+      const load = this.#load(endpoint);
+      this.#drawn[draw] = endpoint;
+      if (load >= least) continue;
+      bestPlace = place;
+      best = endpoint;
+      least = load;
     }
-    return fit[bestPlace] ?? 0;
+    return best;
   }
 
   /** Another place than `place`. By weight this takes a second throw now and then; four equal throws settle it. */
