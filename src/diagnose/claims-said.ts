@@ -1734,6 +1734,24 @@ export const claimsSaid: {
         predicted: 'ten times or more, one target, no other complaint about it',
         refutes: 'several targets, or answers in between',
       },
+      {
+        says: 'It is one target that refuses connections.',
+        bearing: 'necessary',
+        predicted: 'nine of ten refusals or more',
+        refutes: 'refusals everywhere',
+      },
+      {
+        says: 'It answers nobody any more.',
+        bearing: 'necessary',
+        predicted: 'no answer after the first refusal, but for the second in which it came',
+        refutes: 'answers in between: a program that is started again, or a full backlog',
+      },
+      {
+        says: 'It has refused for so long that it is gone.',
+        bearing: 'sufficient',
+        predicted: '‹refusals min› refusals or more, over ‹gone seconds› s or more',
+        refutes: 'a moment, as a restart makes',
+      },
     ],
     'worker-pool-exhaustion': [
       {

@@ -161,5 +161,12 @@ test('what is in flight grows with what is asked, and that is no growth; with eq
       200 7 | 200 7 ‖ 14
     `),
   );
-  assert.equal(first(queue).growth, 1.25);
+  assert.equal(queue.growth, 1.25);
+  assert.equal(first(queue).growth, 1, 'half of it after three quarters');
+});
+
+test('what stood still for the last second alone has not grown', () => {
+  const calm = Array.from({ length: 9 }, () => '200 2 | 200 2 ‖ 4').join('\n');
+  const stall = seen(seconds(`${calm}\n200 3 | 200 3 ‖ 6\n100 20 | 100 20 ‖ 40\n100 30 | 100 30 ‖ 60`));
+  assert.ok((first(stall).growth ?? 1) <= 0);
 });

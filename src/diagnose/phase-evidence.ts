@@ -11,6 +11,7 @@ import { assert } from '../base.ts';
 import type { ClientTick, ExperimentFacts, ReplicaTick, TickLine } from '../record.ts';
 import { type Estimate, deviationOf, meanOverTime, quotient, sum, sumKnown } from './quantity.ts';
 import type { SeenPhase } from './seen.ts';
+import { medianOf } from '../stats.ts';
 
 export interface PhaseEvidence {
   readonly name: string;
@@ -53,7 +54,7 @@ export interface ReplicaEvidence {
   readonly held?: Estimate;
   /** Share of the ticks in which it held more than any other. */
   readonly fullest?: number;
-  /** The same of what it held. */
+  /** The same of what it held, as far as half of it had come about when three quarters of the phase had passed. */
   readonly growth?: number;
   /** Mean time in the replica: in flight ÷ rate of work done, or of answers. */
   readonly residence?: Estimate;
@@ -188,7 +189,9 @@ function replicaEvidence(ticks: readonly TickLine[], ids: readonly string[], sec
       share: handedTotal === 0 ? 0 : (handed[index] ?? 0) / handedTotal,
       failedShare: finished + failed === 0 ? 0 : failed / Math.max(finished, failed),
       ...(inFlight === undefined || from === undefined ? {} : { inFlight, inFlightFrom: from }),
-      ...(held === undefined ? {} : { held, fullest: fullest.length / ticks.length, growth: growthOf(known, rates) }),
+      ...(held === undefined
+        ? {}
+        : { held, fullest: fullest.length / ticks.length, growth: lastingGrowthOf(known, rates) }),
       ...residenceOf(inFlight, rate, service === undefined ? undefined : service.count / seconds),
       ...(quick.length === 0 ? {} : { quickest: Math.min(...quick) }),
       ...(service === undefined ? {} : { service, served: service.count / seconds }),
@@ -296,16 +299,23 @@ function swingOf(inFlight: readonly number[], latency: number | undefined, secon
   return { swing: deviationOf(inFlight) / free };
 }
 
-/** From the first quarter to the last, as a share of the mean, beyond what more answers a second explain: by Little's law twice as
- * many of the same length are twice as many in flight, and nothing queues for it. */
-function growthOf(inFlight: readonly number[], answered: readonly number[]): number {
+/** From the middle second of the first quarter to that of the last, as a share of the mean, beyond what more answers a second explain:
+ * by Little's law twice as many of the same length are twice as many in flight, and nothing queues for it. */
+function growthOf(inFlight: readonly number[], answered: readonly number[], until: 'third' | 'last' = 'last'): number {
   const mean = sum(inFlight) / inFlight.length;
   if (mean === 0 || inFlight.length < 4) return 0;
   const quarter = Math.floor(inFlight.length / 4);
-  const early = (values: readonly number[]): number => sum(values.slice(0, quarter)) / quarter;
-  const late = (values: readonly number[]): number => sum(values.slice(-quarter)) / quarter;
+  const end = until === 'last' ? inFlight.length : inFlight.length - quarter;
+  const early = (values: readonly number[]): number => medianOf(values.slice(0, quarter)) ?? 0;
+  const late = (values: readonly number[]): number => medianOf(values.slice(end - quarter, end)) ?? 0;
   const more = early(answered) === 0 ? 1 : Math.max(1, late(answered) / early(answered));
   return (late(inFlight) - more * early(inFlight)) / mean;
+}
+
+/** What had grown by half when three quarters had passed. A queue that grows steadily has; a machine that stood still for the last
+ * second has not. */
+function lastingGrowthOf(inFlight: readonly number[], answered: readonly number[]): number {
+  return Math.min(growthOf(inFlight, answered), 2 * growthOf(inFlight, answered, 'third'));
 }
 
 /** Good answers a second. */

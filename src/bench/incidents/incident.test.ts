@@ -78,7 +78,17 @@ test('the score counts accusations of those in whom nothing was wrong, and the B
   const score = scoreOf(scored);
   assert.deepEqual(
     { ...score, brier: Number(score.brier.toFixed(6)) },
-    { cases: 4, right: 2, wrong: 1, undecided: 1, healthy: 2, accused: 1, calmUndecided: 0, brier: 0.155 },
+    {
+      cases: 4,
+      right: 2,
+      faultsRight: 1,
+      wrong: 1,
+      undecided: 1,
+      healthy: 2,
+      accused: 1,
+      calmUndecided: 0,
+      brier: 0.155,
+    },
   );
   assert.deepEqual(
     calibrationOf(scored, 2).map(({ cases, right }) => [cases, right]),

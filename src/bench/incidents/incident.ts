@@ -3,7 +3,7 @@
 
 import { Draw } from './draw.ts';
 import { redHerrings } from './herrings.ts';
-import type { Kind } from './kind.ts';
+import type { Kind, KindName, Made } from './kind.ts';
 import { balanceKinds } from './kinds/balance.ts';
 import { calmKinds } from './kinds/calm.ts';
 import { fitnessKinds } from './kinds/fitness.ts';
@@ -45,9 +45,21 @@ export interface IncidentOptions {
 
 /** The same kind, seed and options give the same incident. What is missing does not change what is there. */
 export function incidentOf(kind: Kind, seed: number, { missing, herrings }: IncidentOptions): Incident {
-  const name = [kind.slug, ...(kind.name === undefined ? [] : [kind.name])].join(', ');
-  const draw = new Draw(seed, name);
-  const { signals, culprit = [], onsetMs } = kind.make(draw);
+  const draw = new Draw(seed, nameOf(kind));
+  return incidentFrom(kind, kind.make(draw), seed, { missing, herrings }, draw);
+}
+
+const nameOf = ({ slug, name }: KindName): string => (name === undefined ? slug : `${slug}, ${name}`);
+
+/** What was left behind, shuffled, thinned out, and laid beside things that have nothing to do with it. `draw`: what was drawn for it. */
+export function incidentFrom(
+  kind: KindName,
+  { signals, culprit = [], onsetMs }: Made,
+  seed: number,
+  { missing, herrings }: IncidentOptions,
+  draw: Draw,
+): Incident {
+  const name = nameOf(kind);
   const around = new Draw(seed, `${name}, around`, [draw.service]);
   const own = around.shuffled(signals).slice(Math.min(signals.length - 1, Math.round(signals.length * missing)));
   const others = redHerrings(around, onsetMs ?? draw.beganMs + 60_000);

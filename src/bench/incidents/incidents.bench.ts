@@ -1,21 +1,26 @@
 // The benchmark of labelled incidents: all kinds, with all the evidence and with a third of it missing, against the truth that only
-// this program opens. Prints the tables and writes docs/background/incident-benchmark.md.
+// this program opens. Prints the tables and writes its part of docs/background/incident-benchmark.md.
 //
 //   npm run bench:incidents                            seeds that were not used while developing
 //   npm run bench:incidents -- --each 6 --healthy 360  so many of each kind of fault, and so many in which nothing is wrong
 //   npm run bench:incidents -- --seed 1 --each 4       others; nothing is written
+//   npm run bench:incidents -- --world lab             incidents on real processes, about five minutes
 //   npm run bench:incidents -- --fit                   the calibration, from the development seeds
 //   npm run bench:incidents -- --write bench/incidents/sample --seed 1 --each 1     the files themselves, for another tool
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readDossier } from '../../observe.ts';
 import { accusedFrom, type BaselineSaid, robustScore, zScore } from './baselines.ts';
 import { fittedKnots } from './fit.ts';
-import { faultKinds, healthyKinds, type Incident, incidentOf } from './incident.ts';
+import { Draw } from './draw.ts';
+import { faultKinds, healthyKinds, type Incident, incidentFrom, incidentOf } from './incident.ts';
 import { judgeFiles } from './judge-files.ts';
-import { benchmarkPage, type Condition } from './page.ts';
+import type { Made } from './kind.ts';
+import { type LabCase, labCases } from './lab/cases.ts';
+import { playIncident } from './lab/play.ts';
+import { benchmarkPage, type Condition, labPart, labPartOf } from './page.ts';
 import { isCalm, type Scored, scoredOf } from './score.ts';
 
 /** Seeds below are for developing. */
@@ -28,21 +33,24 @@ const { values } = parseArgs({
     fit: { type: 'boolean', default: false },
     write: { type: 'string' },
     only: { type: 'string' },
+    world: { type: 'string', default: 'sim' },
   },
 });
+const pageFile = join(import.meta.dirname, '../../../docs/background/incident-benchmark.md');
 const first = Number(values.seed ?? (values.fit ? 1 : heldOut));
 const chosen = faultKinds.filter(({ slug }) => values.only === undefined || values.only.split(',').includes(slug));
 
-if (values.write !== undefined) writeSamples(values.write);
+if (values.world === 'lab') await onRealProcesses();
+else if (values.write !== undefined) writeSamples(values.write);
 else if (values.fit) {
-  const scored = [0, 1 / 3].flatMap((missing) => judged(missing).scored);
+  const scored = [0, 1 / 3].flatMap((missing) => judged(missing, incidents(missing)).scored);
   console.log(fittedKnots(scored.filter(({ said }) => said.pattern !== 'undecided')));
 } else {
-  const conditions = [judged(0), judged(1 / 3)];
+  const conditions = [0, 1 / 3].map((missing) => judged(missing, incidents(missing)));
   const page = benchmarkPage(conditions, { seed: first, each: Number(values.each) });
   console.log(page);
   if (values.seed === undefined && values.only === undefined) {
-    writeFileSync(join(import.meta.dirname, '../../../docs/background/incident-benchmark.md'), page);
+    writeFileSync(pageFile, `${page}${labPartOf(oldPage())}`);
   }
 }
 
@@ -59,11 +67,36 @@ function* incidents(missing: number): Generator<Incident> {
   }
 }
 
-function judged(missing: number): Condition {
+function oldPage(): string {
+  return existsSync(pageFile) ? readFileSync(pageFile, 'utf8') : '';
+}
+
+async function onRealProcesses(): Promise<void> {
+  const seed = Number(values.seed ?? 1);
+  const plays: { readonly labCase: LabCase; readonly made: Made }[] = [];
+  for (const labCase of labCases) {
+    if (values.only !== undefined && !values.only.split(',').includes(labCase.slug)) continue;
+    plays.push({ labCase, made: await playIncident(labCase, seed) });
+  }
+  const conditions = [0, 1 / 3].map((missing) => {
+    const options = { missing, herrings: true };
+    const all = plays.map(({ labCase, made }) =>
+      incidentFrom(labCase, made, seed, options, new Draw(seed, labCase.slug)),
+    );
+    return judged(missing, all);
+  });
+  const part = labPart(conditions, seed);
+  console.log(part);
+  if (values.only !== undefined) return;
+  const page = oldPage();
+  writeFileSync(pageFile, `${page.slice(0, page.length - labPartOf(page).length)}${part}`);
+}
+
+function judged(missing: number, all: Iterable<Incident>): Condition {
   const scored: Scored[] = [];
   const baselines = { z: { hits: 0, accused: 0 }, robust: { hits: 0, accused: 0 } };
   let [named, calm, own] = [0, 0, 0];
-  for (const { id, files, truth } of incidents(missing)) {
+  for (const { id, files, truth } of all) {
     const { verdict } = judgeFiles(files);
     const said = { pattern: verdict.pattern, culprit: verdict.culprit, confidence: verdict.confidence };
     const result = scoredOf(id, truth, said);

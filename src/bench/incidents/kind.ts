@@ -3,7 +3,11 @@
 import type { Draw } from './draw.ts';
 import type { Signal } from './writers.ts';
 
-export interface Kind {
+export interface Kind extends KindName {
+  make(draw: Draw): Made;
+}
+
+export interface KindName {
   /** The pattern that is right, and others that name the same thing where the evidence tells no more. */
   readonly slug: string;
   /** Tells kinds of one pattern apart. */
@@ -11,7 +15,6 @@ export interface Kind {
   readonly alike?: readonly string[];
   /** What else is right where nothing is left that says who made the load. */
   readonly alikeWithLess?: readonly string[];
-  make(draw: Draw): Made;
 }
 
 export interface Made {

@@ -39,6 +39,10 @@ export function benchmarkPage(
     'among them; then _undecided_ and what would decide is the honest answer, and it is counted as not right. Generated incidents are',
     'purer than real ones: these numbers compare versions and methods, and promise nothing about an incident of yours.',
     '',
+    'Where nothing was wrong the fleets are busy, uneven by chance, in bursts, in the middle of a deploy, newly grown, in one zone or two,',
+    'beside a noisy neighbour, with the few errors and short pauses that everybody has, with a canary, a replica in maintenance, users who',
+    'think, one replica or fourteen, or at night, when there are too few requests to say anything (there _undecided_ is as right).',
+    '',
     '## Baselines',
     '',
     'Anomaly scorers name a component and no mechanism, so only that is compared, where one component is to blame; and how often they',
@@ -69,6 +73,43 @@ export function benchmarkPage(
   ].join('\n');
 }
 
+const labHeading = '## Incidents on real processes';
+
+/** The part of a page that `--world lab` wrote; empty where there is none. It stands last. */
+export function labPartOf(page: string): string {
+  const from = page.indexOf(labHeading);
+  return from < 0 ? '' : page.slice(from);
+}
+
+export function labPart(conditions: readonly Condition[], seed: number): string {
+  const [full, less] = conditions;
+  const lines = (full?.scored ?? []).map(({ id, said, right }, index) => {
+    const other = less?.scored[index];
+    const cells = [`\`${id}\``, told(said, right), other === undefined ? '–' : told(other.said, other.right)];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    labHeading,
+    '',
+    `Written by \`npm run bench:incidents -- --world lab\`, seed ${seed}: four replicas (two where a quota is the point) behind the real HAProxy,`,
+    'nginx or our gateway, real requests for about a dozen seconds, a fault that signals, kills, burns or slows real processes. The files',
+    'are what the programs leave: the log, the configuration, the statistics, two scrapes of every replica, `cpu.stat`, the registry’s list; with the',
+    'same red herrings beside them, and without a third of them.',
+    '',
+    '| | all the evidence | a third of it missing |',
+    '| --- | ---: | ---: |',
+    ...rows(conditions),
+    '',
+    '| incident | all the evidence | a third of it missing |',
+    '| --- | --- | --- |',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+const told = (said: Scored['said'], right: boolean): string =>
+  right ? 'right' : `**${[said.pattern, said.culprit ?? ''].join(' ').trim()}**`;
+
 function rows(conditions: readonly Condition[]): readonly string[] {
   const scores = conditions.map(({ scored }) => scoreOf(scored));
   const row = (name: string, tell: (score: ReturnType<typeof scoreOf>) => string): string =>
@@ -76,6 +117,9 @@ function rows(conditions: readonly Condition[]): readonly string[] {
   return [
     row('incidents', ({ cases }) => String(cases)),
     row('right', ({ right, cases }) => share(right, cases)),
+    row('of those in which something was wrong, right', ({ faultsRight, cases, healthy }) =>
+      share(faultsRight, cases - healthy),
+    ),
     row('undecided', ({ undecided, cases }) => share(undecided, cases)),
     row('another verdict, and so wrong', ({ wrong, cases }) => share(wrong, cases)),
     row('nothing was wrong', ({ healthy }) => String(healthy)),

@@ -36,6 +36,8 @@ export const isCalm = (pattern: string): boolean => calm.has(pattern);
 export interface Score {
   readonly cases: number;
   readonly right: number;
+  /** Right where something was wrong. */
+  readonly faultsRight: number;
   /** Named another fault than the one it was. */
   readonly wrong: number;
   readonly undecided: number;
@@ -52,6 +54,7 @@ export function scoreOf(all: readonly Scored[]): Score {
   return {
     cases: all.length,
     right: all.filter(({ right }) => right).length,
+    faultsRight: all.filter(({ right, truth }) => right && !isCalm(truth.pattern)).length,
     wrong: all.filter(({ right, said }) => !right && said.pattern !== 'undecided').length,
     undecided: all.filter(({ said }) => said.pattern === 'undecided').length,
     healthy: healthy.length,

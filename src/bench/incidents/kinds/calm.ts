@@ -28,10 +28,10 @@ interface Calm {
   readonly own?: readonly Signal[];
 }
 
-const calm = (name: string, make: (draw: Draw) => Calm): Kind => ({
+const calm = (name: string, make: (draw: Draw) => Calm, alike: readonly string[] = []): Kind => ({
   slug: 'healthy',
   name,
-  alike: ['benign-accept-order'],
+  alike: ['benign-accept-order', ...alike],
   make: (draw) => ({ signals: signalsOf(draw, make(draw)) }),
 });
 
@@ -421,16 +421,21 @@ const otherSizes = calm('other sizes', (draw) => {
   return { replicas, rows: opened(draw, replicas, [`demand.0.open.rate=${rate}/s`, policyOf(draw)], 12) };
 });
 
-/** At night: one request every few seconds. */
-const night = calm('night', (draw) => {
-  const replicas = draw.replicas(draw.count(2, 5));
-  const rows = opened(draw, replicas, [`demand.0.open.rate=${draw.count(1, 3)}/s`, policyOf(draw)], 30);
-  return {
-    replicas,
-    rows,
-    own: [json('load.json', { tool: 'none', note: 'ordinary traffic', requests: rows.length })],
-  };
-});
+/** At night: one to three requests a second, too few in half a minute for anybody to say that nothing is wrong, so that *undecided* is as
+ * right. */
+const night = calm(
+  'night',
+  (draw) => {
+    const replicas = draw.replicas(draw.count(2, 5));
+    const rows = opened(draw, replicas, [`demand.0.open.rate=${draw.count(1, 3)}/s`, policyOf(draw)], 30);
+    return {
+      replicas,
+      rows,
+      own: [json('load.json', { tool: 'none', note: 'ordinary traffic', requests: rows.length })],
+    };
+  },
+  ['undecided'],
+);
 
 export const calmKinds: readonly Kind[] = [
   busy,

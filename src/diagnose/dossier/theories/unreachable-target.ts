@@ -1,5 +1,6 @@
-// Nobody answers the first packet.
+// Nobody answers the first packet, or nobody listens.
 
+import type { RequestTable } from '../../../record.ts';
 import { claim, type DossierTheory, type Examination } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { bindersOf, cutsOf } from '../view-cuts.ts';
@@ -10,7 +11,8 @@ export const unreachableTarget: DossierTheory = {
   title: 'A target that cannot be reached',
   mechanism:
     'A connection is asked for and nothing comes back: a rule that drops packets, a port where nobody listens behind a filter, a host ' +
-    'that is gone. The balancer waits for its connect timeout and answers 504, so it looks like slow work, but no work was begun.',
+    'that is gone. The balancer waits for its connect timeout and answers 504, so it looks like slow work, but no work was begun. Where ' +
+    'the host stands and the program is gone, the kernel refuses at once, and a balancer that checks nobody goes on asking.',
   refutedBy: 'Failures that were connected, or that take differently long.',
   provedBy: 'Failures that never were connected and all took the time that connecting may take.',
   lookAlikes: [
@@ -27,7 +29,7 @@ export const unreachableTarget: DossierTheory = {
 
   examine(view) {
     const cut = cutsOf(view).find(({ stage }) => stage === 'connect');
-    if (cut === undefined) return bySayings(view);
+    if (cut === undefined) return bySayings(view) ?? byRefusals(view);
     const [setting] = bindersOf(view, cut);
     const { table, rows } = cut;
     const targets = [...new Set(rows.map((row) => table.replicas[table.replica[row] ?? -1]))].filter(
@@ -74,7 +76,7 @@ export const unreachableTarget: DossierTheory = {
 function bySayings(view: View): Examination | undefined {
   const told = view.messages('upstream-connect-timeout');
   if (told.length === 0) return undefined;
-  const targets = [...new Set(told.map(({ text }) => /upstream: "\w+:\/\/([^/"]+)/.exec(text)?.[1] ?? 'a target'))];
+  const targets = [...new Set(told.map(({ text }) => targetOf(text)))];
   const others = view.messages('upstream-timeout', 'upstream-reset').length;
   return {
     claims: [
@@ -93,4 +95,84 @@ function bySayings(view: View): Examination | undefined {
     sentence: `Nothing answers when ${told[0]?.program ?? 'the proxy'} connects to ${targets.slice(0, 3).join(', ')}: ${told.length} times it gave up connecting.`,
     arithmetic: [`${told.length} timeouts while connecting`],
   };
+}
+
+const refusalsMin = 10;
+/** A restart refuses for a moment; who has refused for as long as this is gone. */
+const goneSeconds = 3;
+
+/** The proxy says that one target refuses its connections, and that target answers no more. */
+function byRefusals(view: View): Examination | undefined {
+  const told = view.messages('upstream-refused').map((message) => ({ ...message, target: targetOf(message.text) }));
+  const byTarget = Map.groupBy(told, ({ target }) => target);
+  const [most] = [...byTarget].toSorted(([, one], [, other]) => other.length - one.length);
+  const [target, refusals = []] = most ?? [];
+  const [first, last] = [refusals[0]?.atMs, refusals.at(-1)?.atMs];
+  if (target === undefined || first === undefined || last === undefined) return undefined;
+  const later = answersAfter(view, target, first);
+  const seconds = (last - first) / 1000;
+  const [{ program } = { program: 'the proxy' }] = refusals;
+  return {
+    claims: [
+      claim('It is one target that refuses connections.', {
+        bearing: 'necessary',
+        predicted: 'nine of ten refusals or more',
+        refutes: 'refusals everywhere',
+        seen: {
+          text: `${refusals.length} of ${told.length} by ${target}`,
+          holds: refusals.length >= 0.9 * told.length,
+          origins: refusals.slice(0, 2).map(({ origin }) => origin),
+        },
+      }),
+      claim('It answers nobody any more.', {
+        bearing: 'necessary',
+        predicted: 'no answer after the first refusal, but for the second in which it came',
+        refutes: 'answers in between: a program that is started again, or a full backlog',
+        seen: later === undefined ? undefined : { text: `${later} answers`, holds: later === 0 },
+        missing: 'a log of requests by target',
+      }),
+      claim('It has refused for so long that it is gone.', {
+        bearing: 'sufficient',
+        predicted: `${refusalsMin} refusals or more, over ${goneSeconds} s or more`,
+        refutes: 'a moment, as a restart makes',
+        seen: {
+          text: `${refusals.length} over ${sayTime(seconds)}`,
+          holds: refusals.length >= refusalsMin && seconds >= goneSeconds && later !== undefined,
+        },
+      }),
+    ],
+    culprit: `${target}: nobody listens there (connections from ${program} are refused)`,
+    sentence: `Nobody listens at ${target} any more: ${program} was refused ${refusals.length} times in ${sayTime(seconds)} and goes on asking.`,
+    arithmetic: [`${refusals.length} connections refused by ${target}, ${told.length - refusals.length} by others`],
+    fix: 'Start it again, or take it out of the list; and let the balancer check its targets, or try the next when one refuses.',
+    decidedBy: 'whether the program runs on that host',
+  };
+}
+
+const targetOf = (text: string): string => /upstream: "\w+:\/\/([^/"]+)/.exec(text)?.[1] ?? 'a target';
+
+/** Good answers of this target later than the second of `atMs`; messages tell whole seconds. Undefined: no log knows the target. */
+function answersAfter(view: View, target: string, atMs: number): number | undefined {
+  for (const table of view.tables) {
+    const isLater = (row: number): boolean => (table.startMs[row] ?? Number.NaN) >= atMs + 1000;
+    const failed = (row: number): boolean => (table.status[row] ?? 0) >= 500;
+    const byAddress = table.replicas.indexOf(target);
+    const place =
+      byAddress >= 0
+        ? byAddress
+        : ownerOf(
+            table,
+            rowsWhere(table, (row) => isLater(row) && failed(row)),
+          );
+    if (place === undefined) continue;
+    return rowsWhere(table, (row) => table.replica[row] === place && isLater(row) && !failed(row)).length;
+  }
+  return undefined;
+}
+
+/** The log may have another name for it than the messages: then it is whoever has nine of ten failures. */
+function ownerOf(table: RequestTable, failures: readonly number[]): number | undefined {
+  const counts = Map.groupBy(failures, (row) => table.replica[row] ?? -1);
+  const [most] = [...counts].toSorted(([, one], [, other]) => other.length - one.length);
+  return most !== undefined && most[0] >= 0 && most[1].length >= 0.9 * failures.length ? most[0] : undefined;
 }
