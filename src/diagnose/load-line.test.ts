@@ -14,6 +14,10 @@ interface Fleet {
   readonly workers?: number;
   /** Share of the time for which a quota stops each replica. */
   readonly stopped?: number;
+  /** Of each replica: its part of the requests, and how many times as long its work takes. */
+  readonly parts?: readonly number[];
+  readonly slowness?: readonly number[];
+  readonly policy?: string;
 }
 
 /** Four replicas of four workers with 20 ms of work, unless told otherwise. */
@@ -25,6 +29,9 @@ function lineOf({
   budget,
   workers = 4,
   stopped,
+  parts = Array.from({ length: replicas }, () => 1 / replicas),
+  slowness = [],
+  policy,
 }: Fleet): LoadLineFacts | undefined {
   const ids = Array.from({ length: replicas }, (_, index) => `api-${index + 1}`);
   const record: SeenRecord = {
@@ -32,6 +39,7 @@ function lineOf({
       kind: 'topology',
       at_ns: 0,
       services: [{ name: 'api', role: 'service', replicas: ids.map((id) => ({ id, workers })), calls }],
+      ...(policy === undefined ? {} : { gateway: { program: 'haproxy', policy } }),
       clients: [
         {
           group: 'users',
@@ -51,13 +59,14 @@ function lineOf({
           at_ns: second * 1e9,
           span_ns: 1e9,
           phase: 'baseline',
-          replicas: ids.map((id) => ({
+          replicas: ids.map((id, index) => ({
             id,
-            finished: rate / replicas,
+            finished: rate * (parts[index] ?? 0),
+            started: rate * (parts[index] ?? 0),
             in_flight_mean: 2,
             busy_workers_mean: 2,
-            service_sum_ns: (rate / replicas) * 20e6,
-            service_count: rate / replicas,
+            service_sum_ns: rate * (parts[index] ?? 0) * 20e6 * (slowness[index] ?? 1),
+            service_count: rate * (parts[index] ?? 0),
             ...(stopped === undefined ? {} : { throttled_ns: stopped * 1e9 }),
           })),
           clients: [{ group: 'users', planned: rate, sent: rate, answered: rate, in_flight_mean: 8 }],
@@ -90,6 +99,21 @@ test('a budget of a tenth makes 1.1 tries of one', () => {
 
 test('a dependency at its timeout is in the time that a request holds a worker, tries included', () => {
   assert.equal(safeOf(lineOf({ calls: [{ to: 'store', timeout_ns: 80e6, retries: 1 }] })), 60);
+});
+
+test('a replica three times as slow that gets as much as the others draws the line for all: 0.9 × 66.7/s ÷ a third', () => {
+  assert.equal(safeOf(lineOf({ slowness: [1, 1, 3, 1] })), 180);
+  // Whoever gives less to whom can do less is not held by it.
+  assert.equal(safeOf(lineOf({ slowness: [1, 1, 3, 1], policy: 'least-request' })), 540);
+});
+
+test('where all goes to one replica the others carry nothing: 0.9 × 200/s', () => {
+  const line = lineOf({ parts: [1, 0, 0, 0], rate: 150 });
+  assert.equal(safeOf(line), 180);
+  assert.match(
+    (line?.kind === 'line' ? line.arithmetic : []).join('\n'),
+    /api-1 gets 100 % and can do 200\/s: full at 200\/s/,
+  );
 });
 
 test('where a quota stops the replicas, workers draw no line', () => {

@@ -1,6 +1,7 @@
 // The load line, by arithmetic on one record: how much this fleet may safely carry with one replica less and its retries on.
 //
-//   C          capacity of n − 1 replicas: (n − 1) · workers ÷ time that a request holds one
+//   C          capacity of n − 1 replicas: (n − 1) · workers ÷ time that a request holds one; where they are not alike and nobody
+//              sends less to whom can do less, as much as brings the first of them to its limit
 //   served     0.9 · C                                  above that the queue of a fleet without slack grows
 //   recovers   C · (R + T/f) ÷ (A · (R + T))            a spell of T = 15 s in which all is f = 5 times slower is worked off in
 //                                                       R = 30 s, when everything that timed out is tried A times in all
@@ -11,7 +12,8 @@
 // It is what can be read off a record at once. `plimsoll load-line` looks for the same line by some hundred imagined runs, with
 // queues, gateways and chance as they are.
 
-import { usualService } from './course.ts';
+import { quantileOf } from '../stats.ts';
+import { serviceIn, usualService } from './course.ts';
 import type { Evidence } from './evidence.ts';
 import { workersOf } from './evidence.ts';
 import { sum } from './quantity.ts';
@@ -65,7 +67,9 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
     };
   }
   const held = service + slowCalls(evidence);
-  const capacity = ((ids.length - 1) * workers) / held;
+  const alike = ((ids.length - 1) * workers) / held;
+  const narrow = narrowest(evidence, workers / held);
+  const capacity = narrow === undefined ? alike : Math.min(alike, narrow.carries);
   const tries =
     1 + Math.max(0, ...(topology?.clients ?? []).map(({ retries = 0, retry_budget: budget }) => budget ?? retries));
   const recovers = (capacity * (recovery + spell / factor)) / (tries * (recovery + spell));
@@ -85,13 +89,49 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
     share: now / safe,
     against: wrong.join(', '),
     arithmetic: [
-      `${ids.length - 1} replicas × ${workers} workers ÷ ${(held * 1000).toFixed(1)} ms = ${capacity.toFixed(0)}/s`,
+      `${ids.length - 1} replicas × ${workers} workers ÷ ${(held * 1000).toFixed(1)} ms = ${alike.toFixed(0)}/s`,
+      ...(narrow === undefined || narrow.carries >= alike ? [] : [narrow.said]),
       ...(tries > 1
         ? [
             `back within ${recovery} s after ${spell} s at a fifth of the speed, ${tries} tries each: ${capacity.toFixed(0)}/s × ${recovery + spell / factor} ÷ (${tries} × ${recovery + spell}) = ${recovers.toFixed(0)}/s`,
           ]
         : [`with a tenth to spare: ${served.toFixed(0)}/s`]),
     ],
+  };
+}
+
+/** So much more than others is not chance. */
+const oddFactor = 1.2;
+/** Whoever gets less than this of all is not one that all are sent to. */
+const shareMin = 0.01;
+
+/** The replica that is at its limit first: it gets more than its part, or can do less than the others. Undefined where all are alike, or
+ * where the balancer gives more to whoever can do more. */
+function narrowest(evidence: Evidence, usual: number): { readonly carries: number; readonly said: string } | undefined {
+  const { topology, baseline, ids } = evidence;
+  if (/least|two-choices|ewma|prequal/.test(topology?.gateway?.policy ?? '')) return undefined;
+  const [first] = baseline.replicas
+    .filter(({ share }) => share > shareMin)
+    .map(({ id, share }) => {
+      // As it is for most of the time: whoever was slow for a while is not the narrowest for it.
+      const own = quantileOf(
+        baseline.ticks.flatMap((tick) => serviceIn(tick, id) ?? []),
+        0.25,
+      );
+      const slowness = Math.max(1, (own ?? 0) / (usualService(evidence) ?? 1));
+      const capacity = usual / (slowness > oddFactor ? slowness : 1);
+      const part = share > oddFactor / ids.length ? share : 1 / ids.length;
+      // With one replica less its part grows, unless it had everything before.
+      const grown = Math.min(1, part * (ids.length / (ids.length - 1)));
+      return { id, capacity, grown: part > 1 - shareMin ? 1 : grown };
+    })
+    .toSorted((one, other) => one.capacity / one.grown - other.capacity / other.grown);
+  if (first === undefined) return undefined;
+  const { id, capacity, grown } = first;
+  const carries = capacity / grown;
+  return {
+    carries,
+    said: `${id} gets ${percent(grown)} and can do ${capacity.toFixed(0)}/s: full at ${carries.toFixed(0)}/s`,
   };
 }
 
