@@ -13,7 +13,7 @@ import { AccessRows, withoutQuery } from './access-row.ts';
 import { FastLines } from './fast-lines.ts';
 import { firstLines, type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
-import type { Program } from './line-program.ts';
+import type { Program } from './line-form.ts';
 import { messageCode } from './message-codes.ts';
 import { parseSeconds } from './quantities.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
@@ -111,7 +111,10 @@ export class AccessLineParser {
   learn(head: string): Program | undefined {
     const row = blankRow();
     const line = firstLines(head, 20).find((one) => this.parse(one, row));
-    return line === undefined ? undefined : learntProgram(line, placedWords(line), row, this.#rows);
+    const program = line === undefined ? undefined : learntProgram(line, placedWords(line), row, this.#rows);
+    // Where files name addresses, an address is not told by its place.
+    const names = this.#hints.servers.size + this.#hints.addresses.size > 0;
+    return names && program?.steps.some(({ place }) => place === 'bare-client') === true ? undefined : program;
   }
 
   /** The words of the line, pairs apart. The first time in it becomes the pair `time`. */

@@ -100,7 +100,7 @@ export class AccessRows {
     row.replica = group === undefined ? this.#replica() : undefined;
     const client = textOf(firstOf(this.#value('client')));
     // Some logs say under `client` or `caller` not who it was but that it had gone.
-    const gone = /^(?:disconnected|gone|left|aborted|cancell?ed)$/.test(client ?? '');
+    const gone = departure.test(client ?? '');
     row.client = gone ? undefined : client?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
     const details = textOf(this.#value('details'));
     const flag = textOf(this.#value('flag'));
@@ -165,6 +165,8 @@ export class AccessRows {
   }
 }
 
+/** What stands in the place of a client that is no longer there. */
+export const departure = /^(?:disconnected|gone|left|aborted|cancell?ed)$/;
 const address = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/;
 const upstreamKey = /^(?:upstream|upstream_addr|ua|up)$/;
 

@@ -9,7 +9,7 @@
 import { FastLines } from './fast-lines.ts';
 import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
-import type { Program, Step } from './line-program.ts';
+import type { Program, Step } from './line-form.ts';
 import { withoutQuery, withReason } from './access-row.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Sink } from './sink.ts';
@@ -44,16 +44,16 @@ function envoyAccessReader(sink: Sink, head: string): LineReader {
 const beginning = [
   { place: 'iso-time', before: '] "' },
   { place: 'request', before: '" ' },
-  { place: 'status', before: ' ' },
-  { place: 'flag', before: ' ' },
+  { place: 'status', number: 'count-or-dash', before: ' ' },
+  { place: 'envoy-flag', before: ' ' },
 ] as const satisfies readonly Step[];
 const middle = [
-  { place: 'skip-number', before: ' ' },
-  { place: 'skip-number', before: ' ' },
-  { place: 'seconds', before: ' ', perSecond: 1000 },
-  { place: 'upstream-seconds', before: ' "', perSecond: 1000 },
+  { place: 'skip-number', number: 'count-or-dash', before: ' ' },
+  { place: 'skip-number', number: 'count-or-dash', before: ' ' },
+  { place: 'seconds', number: 'count-or-dash', before: ' ', perSecond: 1000 },
+  { place: 'upstream-seconds', number: 'count-or-dash', before: ' "', perSecond: 1000 },
   { place: 'client', before: '" "' },
-  { place: 'skip', before: '" "' },
+  { place: 'skip', before: '" "', quotable: true },
   { place: 'skip', before: '" "' },
   { place: 'service', before: '" "' },
 ] as const satisfies readonly Step[];
@@ -61,16 +61,16 @@ const middle = [
 const defaultForm: Program = {
   prefix: '[',
   steps: [...beginning, ...middle, { place: 'replica', before: '"' }],
-  rest: 'nothing',
   timesAreEnds: false,
-  statusIsUpstreams: true,
+  statusIsUpstreams: 'when-timed',
+  serviceMayAnswer: false,
 };
 
 const istioForm: Program = {
   ...defaultForm,
   steps: [
     ...beginning,
-    { place: 'skip', before: ' ' },
+    { place: 'details', before: ' ' },
     // With a reason of the transport it is the slow reader's.
     { place: 'skip', before: ' "-" ' },
     ...middle,
@@ -79,8 +79,9 @@ const istioForm: Program = {
     { place: 'skip', before: ' ' },
     { place: 'skip', before: ' ' },
     { place: 'client-with-port', before: ' ' },
+    { place: 'skip', before: ' ' },
+    { place: 'skip', before: '' },
   ],
-  rest: 'anything',
 };
 
 /** Fills the row from a line; whether it is one of ours. */

@@ -1,8 +1,10 @@
 // The programs of one log, each held against the slow reader on the head of the file before it may read the rest. A log has
 // often two forms (requests with and without details): the program that read the last line is tried first.
 
+import { lineBytes } from './byte-words.ts';
 import { firstLines } from './format.ts';
-import { bytesOf, LineProgram, type Program } from './line-program.ts';
+import type { Program } from './line-form.ts';
+import { LineProgram } from './line-program.ts';
 import { blankRow, clearRow, type RequestRow, type RequestTableBuilder } from './request-table.ts';
 
 const examples = 200;
@@ -21,29 +23,21 @@ export class FastLines {
     const row = blankRow();
     // The last line of a head may be cut off.
     const lines = firstLines(head.slice(0, head.lastIndexOf('\n') + 1), examples)
-      // eslint-disable-next-line no-control-regex -- only ASCII has one byte a character
-      .filter((line) => /^[\u0000-\u007F]*$/.test(line));
-    const known = lines.flatMap((line) => {
-      clearRow(row);
-      return slow(line, row) ? [{ bytes: bytesOf(line), row: { ...row } }] : [];
-    });
-    const foreign = lines.filter((line) => {
-      clearRow(row);
-      return !slow(line, row);
-    });
+      .filter((line) => /^[ -~]*$/.test(line))
+      .map((line) => {
+        clearRow(row);
+        const found = slow(line, row) ? { ...row } : undefined;
+        return { bytes: lineBytes(line), to: line.length, row: found };
+      });
     // Without an example there is nothing to agree with, and no need for speed either.
-    this.#programs = (known.length === 0 ? [] : programs)
+    this.#programs = (lines.every((line) => line.row === undefined) ? [] : programs)
       .map((program) => new LineProgram(program, table))
-      .filter(
-        (program) =>
-          known.every((line) => program.agrees(line.bytes, line.row)) &&
-          foreign.every((line) => !program.read(bytesOf(line), 0, line.length)),
-      );
+      .filter((program) => lines.every((line) => program.agrees(line.bytes, line.to, line.row)));
     this.#last = this.#programs[0];
   }
 
   /** Reads one line into the table; false when no program knows its form. Hot. */
-  take(bytes: Uint8Array, from: number, to: number): boolean {
+  take(bytes: DataView, from: number, to: number): boolean {
     if (this.#last === undefined) return false;
     if (this.#last.take(bytes, from, to)) return true;
     for (const program of this.#programs) {

@@ -32,8 +32,11 @@ export interface LineFormat extends Recognition {
 export interface LineReader {
   /** Takes one line, without its end; whether it was understood. Empty lines do not come. Throws for nothing. */
   line(text: string, number: number): boolean;
-  /** The same from bytes, for speed: what it declines goes to `line`. A reader may do without. Hot. */
-  take?(bytes: Uint8Array, from: number, to: number): boolean;
+  /**
+   * The same from bytes, for speed: what it declines goes to `line`. Only lines of printable ASCII come, followed by a byte that
+   * is none, and by as many to read as `slack` says. A reader may do without. Hot.
+   */
+  take?(bytes: DataView, from: number, to: number): boolean;
   /** After the last line. */
   end?(): void;
 }

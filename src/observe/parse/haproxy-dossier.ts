@@ -3,12 +3,13 @@
 // Syslog writes no year before a notice; it is taken from the requests around it. Timers of −1 were never reached, so the
 // columns say nothing there: a server that was never connected to has no response time.
 
+import { find, lineBytes, repeated } from './byte-words.ts';
 import { FastLines } from './fast-lines.ts';
 import { type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { parseHaproxyLine } from './haproxy-log.ts';
 import { parseHaproxyNotice } from './haproxy-notices.ts';
 import { leadingInstant, someInstant } from './instants.ts';
-import { bytesOf, type Program } from './line-program.ts';
+import type { Program } from './line-form.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Sink } from './sink.ts';
 
@@ -36,32 +37,32 @@ const httpForm: Program = {
   prefix: '',
   steps: [
     { place: 'client-with-port', before: ' [' },
-    { place: 'common-time', before: '] ' },
+    { place: 'local-time', before: '] ' },
     { place: 'skip', before: ' ' },
-    { place: 'service', before: '/' },
+    { place: 'service', before: '/', needed: true },
     { place: 'server', before: ' ' },
-    { place: 'skip-number', before: '/' },
-    { place: 'queue-seconds', before: '/', perSecond: 1000 },
-    { place: 'connect-seconds', before: '/', perSecond: 1000 },
-    { place: 'upstream-seconds', before: '/', perSecond: 1000 },
-    { place: 'seconds', before: ' ', perSecond: 1000 },
-    { place: 'status', before: ' ' },
-    { place: 'skip-number', before: ' ' },
+    { place: 'skip-number', number: 'integer', before: '/' },
+    { place: 'queue-seconds', number: 'integer', before: '/', perSecond: 1000 },
+    { place: 'connect-seconds', number: 'integer', before: '/', perSecond: 1000 },
+    { place: 'upstream-seconds', number: 'integer', before: '/', perSecond: 1000 },
+    { place: 'seconds', number: 'integer', before: ' ', perSecond: 1000 },
+    { place: 'status', number: 'integer', before: ' ' },
+    { place: 'skip-number', number: 'count', before: ' ' },
     { place: 'skip', before: ' ' },
     { place: 'skip', before: ' ' },
-    { place: 'flag', before: ' ' },
-    { place: 'skip-number', before: '/' },
-    { place: 'skip-number', before: '/' },
-    { place: 'skip-number', before: '/' },
-    { place: 'skip-number', before: '/' },
-    { place: 'retries', before: ' ' },
-    { place: 'skip-number', before: '/' },
-    { place: 'skip-number', before: ' ' },
+    { place: 'termination', before: ' ' },
+    { place: 'skip-number', number: 'count', before: '/' },
+    { place: 'skip-number', number: 'count', before: '/' },
+    { place: 'skip-number', number: 'count', before: '/' },
+    { place: 'skip-number', number: 'count', before: '/' },
+    { place: 'retries', number: 'count', before: ' ' },
+    { place: 'skip-number', number: 'count', before: '/' },
+    { place: 'skip-number', number: 'count', before: ' ' },
     { place: 'last-request', before: '' },
   ],
-  rest: 'nothing',
   timesAreEnds: false,
-  statusIsUpstreams: true,
+  statusIsUpstreams: 'when-timed',
+  serviceMayAnswer: false,
 };
 
 function haproxyLogReader(sink: Sink, head: string): LineReader {
@@ -69,19 +70,14 @@ function haproxyLogReader(sink: Sink, head: string): LineReader {
   const row = blankRow();
   const heads = head
     .split('\n')
-    .map((line) => line.slice(clientIn(bytesOf(line), 0, line.length)))
+    .map((line) => line.slice(clientIn(lineBytes(line), 0, line.length)))
     .join('\n');
   const fast = new FastLines([httpForm], table, heads, readRequest);
   let lastMs = someInstant(head);
-  let before = 0;
+  const known = new KnownHeader();
   return {
     take(bytes, from, to) {
-      // Syslog's header is as long as it was in the line before, nearly always.
-      const stands = before === 0 || bytes[from + before - 1] === 32;
-      if (!stands || !fast.take(bytes, from + before, to)) {
-        before = clientIn(bytes, from, to) - from;
-        if (!fast.take(bytes, from + before, to)) return false;
-      }
+      if (!fast.take(bytes, known.end(bytes, from, to), to)) return false;
       lastMs = fast.startMs;
       return true;
     },
@@ -152,15 +148,66 @@ function readRequest(text: string, row: RequestRow): boolean {
   return true;
 }
 
-/** Where the client stands: before ` [dd/Mon/yyyy:`. The end of the line when there is no such time. Hot. */
-function clientIn(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = from + 1; at + 13 < to; at++) {
-    if (bytes[at] !== 91 || bytes[at + 3] !== 47 || bytes[at + 7] !== 47 || bytes[at + 12] !== 58) continue;
+/**
+ * Syslog's header, which is the same for all lines of a second: its words are compared with those of the line before, and only
+ * where they differ is the client looked for (15 ns a line instead of 55). Hot.
+ */
+class KnownHeader {
+  readonly #words = new Int32Array(16);
+  #length = -1;
+
+  /** Where the client stands, after the header. */
+  end(bytes: DataView, from: number, to: number): number {
+    if (this.#stands(bytes, from, to)) return from + this.#length;
+    const client = clientIn(bytes, from, to);
+    this.#learn(bytes, from, client);
+    return client;
+  }
+
+  #stands(bytes: DataView, from: number, to: number): boolean {
+    const length = this.#length;
+    if (length < 4 || from + length > to) return false;
+    for (let at = 0; at + 4 <= length; at += 4) {
+      if (bytes.getInt32(from + at, true) !== this.#words[at >> 2]) return false;
+    }
+    // The last word again, for a length that is no multiple of four; it ends with the blank before the client.
+    return bytes.getInt32(from + length - 4, true) === this.#words[15] && clientEnds(bytes, from + length, to);
+  }
+
+  #learn(bytes: DataView, from: number, client: number): void {
+    const length = client - from;
+    // Where another time could begin in it, or it is too long, it is looked at every time.
+    const fits = length >= 4 && length < 60 && find(bytes, from, client, slashes) === client;
+    this.#length = fits && find(bytes, client - 3, client, brackets) === client ? length : -1;
+    if (this.#length === -1) return;
+    for (let at = 0; at + 4 <= length; at += 4) this.#words[at >> 2] = bytes.getInt32(from + at, true);
+    this.#words[15] = bytes.getInt32(client - 4, true);
+  }
+}
+
+const brackets = repeated(91);
+const slashes = repeated(47);
+const blanks = repeated(32);
+
+/** Where the client stands: before ` [dd/Mon/yyyy:`. The end of the line when there is no such time. */
+function clientIn(bytes: DataView, from: number, to: number): number {
+  for (let at = find(bytes, from + 1, to, brackets); at < to; at = find(bytes, at + 1, to, brackets)) {
+    if (!beginsTime(bytes, at, to)) continue;
     let client = at - 1;
-    while (client > from && bytes[client - 1] !== 32) client -= 1;
+    while (client > from && bytes.getUint8(client - 1) !== 32) client -= 1;
     return client;
   }
   return to;
+}
+
+/** Whether the word that stands here is followed by a time. */
+function clientEnds(bytes: DataView, from: number, to: number): boolean {
+  const end = find(bytes, from, to, blanks);
+  return end > from && bytes.getUint8(end + 1) === 91 && beginsTime(bytes, end + 1, to);
+}
+
+function beginsTime(bytes: DataView, at: number, to: number): boolean {
+  return at + 12 < to && bytes.getUint8(at + 3) === 47 && bytes.getUint8(at + 7) === 47;
 }
 
 function secondsOf(milliseconds: number): number {

@@ -78,7 +78,7 @@ function fromEpoch(text: string, at: number): LeadingInstant | undefined {
   // 2001 to 2286 in seconds are ten digits; each unit finer has three more.
   const scale = [1000, 1, 0.001, 0.000001][(whole.length - 10) / 3] ?? 1000;
   const fraction = found[2] ?? '';
-  const ms = (Number(whole) + Number(`0.${fraction}0`)) * scale;
+  const ms = Number(whole) * scale + (Number(fraction) * scale) / 10 ** fraction.length;
   return { ms, stepMs: Math.max(0.001, scale * 10 ** -fraction.length), end: at + found[0].length };
 }
 
@@ -111,7 +111,7 @@ function instant(
   const s = Number(second);
   if (Number.isNaN(dayMs) || h > 24 || m > 59 || s > 60) return undefined;
   const digits = fraction ?? '';
-  const ms = dayMs + ((h * 60 + m) * 60 + s) * 1000 + (digits === '' ? 0 : Number(`0.${digits}`) * 1000);
+  const ms = dayMs + ((h * 60 + m) * 60 + s) * 1000 + (Number(digits) * 1000) / 10 ** digits.length;
   return { ms: ms - offsetMs(zone), stepMs: Math.max(0.001, 1000 * 10 ** -digits.length), end };
 }
 

@@ -1,195 +1,116 @@
-// Access logs at the speed of memory: a line is read byte by byte along a program, which is what a log's form is once it is
-// known. The program of nginx's combined form begins
-//
-//   client, until " - " · skip, until " [" · common time, until "] \"" · request, until "\" " · status, until " " · …
+// Access logs at the speed of memory: a line is read along a program, which is what a log's form is (`line-form.ts`).
 //
 // One pass, no string, no regular expression, nothing allocated but texts that were never seen. What does not fit at first
 // sight (an escape, an odd number, one place more or less) is declined, and the slow reader of the format, which knows
-// everything, reads that line. So a program may be strict: it decides speed, never meaning. Before it is used it is held
-// against the slow reader on the head of the file (`agrees`).
+// everything, reads that line. So a program may be strict, and it has to be: what it takes it reads exactly as the slow reader
+// would. It decides speed, never meaning.
 //
-// Hot, all of it: some 3 ns a byte. Steps are few kinds with a column each, so that the loop has few ways to go.
+// Hot, all of it: some 2 ns a byte. Steps are few kinds with a column each, so that the loop has few ways to go.
 
 import { assert } from '../../base.ts';
-import { ByteTexts, textOf } from './byte-texts.ts';
-import { InstantReader, numberIn, outOfForm, portBegin } from './line-numbers.ts';
-import { cellCount, cells, type RequestRow, type RequestTableBuilder } from './request-table.ts';
-
-/** What stands at a place of a line. */
-export type Place =
-  | 'skip'
-  /** Of a value that may be a list of tries. */
-  | 'skip-list'
-  /** Of a value that is a whole number. */
-  | 'skip-number'
-  /** `2026-03-04T14:00:15.250Z` · `04/Mar/2026:14:00:15.250 +0000` · `1772632815.250` */
-  | 'iso-time'
-  | 'common-time'
-  | 'epoch-time'
-  /** `GET /path?query HTTP/1.1`, up to what follows it. */
-  | 'request'
-  /** `GET /path?query` without more: it ends at the blank after the path. */
-  | 'bare-request'
-  /** In quotes at the end of the line, after what may stand in braces. */
-  | 'last-request'
-  | 'status'
-  | 'upstream-status'
-  | 'seconds'
-  /** With a fraction: a whole number would be a size. */
-  | 'bare-seconds'
-  | 'upstream-seconds'
-  /** Counts where there is no `upstream-seconds`. */
-  | 'header-seconds'
-  | 'connect-seconds'
-  | 'queue-seconds'
-  /** Tries after the first. */
-  | 'retries'
-  | 'replica'
-  /** As HAProxy writes it: in angle brackets when there was none, and then nobody was asked. */
-  | 'server'
-  /** As nginx writes it: a list of tries, or the name of a group when none was possible. */
-  | 'tried'
-  /** The first that is not a dash counts; `…-with-port`: without the port that follows it. */
-  | 'client'
-  | 'client-with-port'
-  | 'flag'
-  /** The last that is not a dash counts. */
-  | 'service'
-  | 'worker';
-
-export interface Step {
-  readonly place: Place;
-  /** What follows the value: it ends where this begins. Empty: the end of the line. */
-  readonly before: string;
-  /** Of durations: how many of the unit make a second. */
-  readonly perSecond?: number;
-  /** A dash here means that another place counts: the line is declined. */
-  readonly needed?: boolean;
-}
-
-export interface Program {
-  /** Text that every line begins with. */
-  readonly prefix: string;
-  readonly steps: readonly Step[];
-  /** What a line may have after its last step. */
-  readonly rest: 'nothing' | 'anything';
-  /** Whether the time on a line is that of its end. */
-  readonly timesAreEnds: boolean;
-  /** Whether the status came from the upstream wherever that took time. */
-  readonly statusIsUpstreams: boolean;
-}
+import { lastOf } from './access-row.ts';
+import { ByteTexts } from './byte-texts.ts';
+import { find, isDigit, powersOfTen, repeated, textOf, Wording } from './byte-words.ts';
+import type { Place, Program, Step } from './line-form.ts';
+import { InstantReader } from './line-numbers.ts';
+import { columns, headerSeconds, LineValues, passedOver } from './line-values.ts';
+import { cells, type RequestRow, type RequestTableBuilder } from './request-table.ts';
+import { isDash, pathEnd, specialValues, type ValueReader } from './special-values.ts';
 
 const blank = 32;
 const quote = 34;
-const hash = 35;
 const comma = 44;
 const dash = 45;
-const slash = 47;
+const dot = 46;
+const zero = 48;
 const colon = 58;
-const lessThan = 60;
 const question = 63;
+const openBracket = 91;
 const backslash = 92;
-const letterU = 117;
-const openBrace = 123;
-const closeBrace = 125;
-/** HAProxy's name for a server that was not chosen. */
-const nobody = bytesOf('<NOSRV>');
+const closeBracket = 93;
+const blanks = repeated(blank);
+const commas = repeated(comma);
+const quotes = repeated(quote);
+const backslashes = repeated(backslash);
+const protocol = new Wording(' HTTP/');
 
 // Kinds of steps, as numbers for the loop.
-const skipsText = 0;
+const skips = 0;
 const number = 1;
 const text = 2;
 const time = 3;
 const request = 4;
 const special = 5;
-const skipsFields = 6;
-const skipsNumbers = 7;
+const counts = 6;
 
-/** Where texts stand: their columns. */
-const columns = { replica: 0, client: 1, route: 2, flag: 3, service: 4, worker: 5 } as const;
-/** A cell beyond those of a row: time to the header. */
-const headerSeconds = cellCount;
-
-interface Compiled {
-  readonly kind: number;
-  /** Of numbers their cell, of texts their column. */
-  readonly column: number;
-}
-
-const compiled: Readonly<Record<Place, Compiled>> = {
-  skip: { kind: skipsText, column: 0 },
-  'skip-number': { kind: skipsNumbers, column: 0 },
-  'skip-list': { kind: special, column: 6 },
-  'iso-time': { kind: time, column: 0 },
-  'common-time': { kind: time, column: 1 },
-  'epoch-time': { kind: time, column: 2 },
-  request: { kind: request, column: 0 },
-  'bare-request': { kind: special, column: 0 },
-  'last-request': { kind: special, column: 1 },
-  status: { kind: number, column: cells.status },
-  'upstream-status': { kind: number, column: cells.upstreamStatus },
-  seconds: { kind: number, column: cells.seconds },
-  'bare-seconds': { kind: special, column: 7 },
-  'upstream-seconds': { kind: number, column: cells.upstreamSeconds },
-  'header-seconds': { kind: number, column: headerSeconds },
-  'connect-seconds': { kind: number, column: cells.connectSeconds },
-  'queue-seconds': { kind: number, column: cells.queueSeconds },
-  retries: { kind: number, column: cells.attempts },
-  replica: { kind: text, column: columns.replica },
-  server: { kind: special, column: 2 },
-  tried: { kind: special, column: 3 },
-  client: { kind: special, column: 4 },
-  'client-with-port': { kind: special, column: 5 },
-  flag: { kind: text, column: columns.flag },
-  service: { kind: text, column: columns.service },
-  worker: { kind: text, column: columns.worker },
+const numberCells: Readonly<Partial<Record<Place, number>>> = {
+  'skip-number': passedOver,
+  status: cells.status,
+  'bare-status': cells.status,
+  'upstream-status': cells.upstreamStatus,
+  seconds: cells.seconds,
+  'bare-seconds': cells.seconds,
+  'upstream-seconds': cells.upstreamSeconds,
+  'header-seconds': headerSeconds,
+  'connect-seconds': cells.connectSeconds,
+  'queue-seconds': cells.queueSeconds,
+  retries: cells.attempts,
 };
+const textColumns: Readonly<Partial<Record<Place, number>>> = {
+  flag: columns.flag,
+  service: columns.service,
+  worker: columns.worker,
+};
+const timeForms: Readonly<Partial<Record<Place, number>>> = {
+  'iso-time': 0,
+  'common-time': 1,
+  'local-time': 2,
+  'epoch-time': 3,
+};
+/** No time ends before it has so many characters: one may have a blank within. */
+const timeLengths = [19, 20, 24, 10];
+
+// How numbers may be written, as numbers for the loop.
+const numberForms = { count: 0, 'count-or-dash': 1, integer: 2, decimal: 3, tries: 4, fraction: 5, status: 6 } as const;
+const bareForms: Readonly<Partial<Record<Place, keyof typeof numberForms>>> = {
+  'bare-seconds': 'fraction',
+  'bare-status': 'status',
+};
+
+// Where values end.
+/** At a blank, or before what precedes one. */
+const atBlank = 0;
+/** At a quote or a bracket: blanks may be within. */
+const atClosing = 1;
+/** Within a word, at a byte that stands nowhere else in it. */
+const withinWord = 2;
+/** At a blank that is not one of a list of tries. */
+const afterList = 3;
+/** At the second blank. */
+const afterTwoWords = 4;
+const atLineEnd = 5;
 
 export class LineProgram {
   readonly #table: RequestTableBuilder;
-  readonly #kinds: Uint8Array;
-  readonly #columns: Uint8Array;
-  /** The first byte of what follows each value; 0: the line's end. */
-  readonly #firsts: Uint8Array;
-  readonly #befores: readonly Uint8Array[];
-  readonly #lengths: Uint8Array;
-  /** Of steps that skip, how many values. */
-  readonly #times: Uint8Array;
-  readonly #perSecond: Float64Array;
-  /** Added to a number: retries are tries after the first. */
-  readonly #plus: Uint8Array;
-  readonly #needed: Uint8Array;
-  readonly #prefix: Uint8Array;
   readonly #program: Program;
+  readonly #prefix: Wording;
+  readonly #steps: readonly CompiledStep[];
   readonly #instants = new InstantReader();
+  readonly #values = new LineValues();
   readonly #replicas: ByteTexts;
   readonly #clients: ByteTexts;
   readonly #routes: ByteTexts;
   readonly #flags: ByteTexts;
   readonly #services: ByteTexts;
   readonly #workers: ByteTexts;
-  /** The numbers of the line that was read last. */
-  readonly #numbers = new Float64Array(cellCount + 1);
-  /** Where its texts begin (−1: it has none) and end, by column. */
-  readonly #begins = new Int32Array(6);
-  readonly #ends = new Int32Array(6);
-  #noServer = false;
 
   constructor(program: Program, table: RequestTableBuilder) {
-    assert(program.steps.length > 0, 'a program has steps');
+    const { steps } = program;
+    assert(steps.length > 0, 'a program has steps');
     this.#program = program;
     this.#table = table;
-    const steps = mergedSkips(program.steps);
-    this.#kinds = Uint8Array.from(steps, kindOf);
-    this.#columns = Uint8Array.from(steps, (step) => compiled[step.place].column);
-    this.#befores = steps.map((step) => bytesOf(step.before));
-    this.#firsts = Uint8Array.from(this.#befores, (before) => before[0] ?? 0);
-    this.#lengths = Uint8Array.from(this.#befores, (before) => before.length);
-    this.#times = Uint8Array.from(steps, (step) => step.times);
-    this.#perSecond = Float64Array.from(steps, (step) => step.perSecond ?? 1);
-    this.#plus = Uint8Array.from(steps, (step) => (step.place === 'retries' ? 1 : 0));
-    this.#needed = Uint8Array.from(steps, (step) => (step.needed === true ? 1 : 0));
-    this.#prefix = bytesOf(program.prefix);
+    this.#prefix = new Wording(program.prefix);
+    this.#steps = compiledSteps(steps);
     this.#replicas = new ByteTexts(table.replicas);
     this.#clients = new ByteTexts(table.clients);
     this.#routes = new ByteTexts(table.routes);
@@ -205,83 +126,175 @@ export class LineProgram {
 
   /** When the last line's request began, and how long it took. */
   get startMs(): number {
-    return this.#numbers[cells.startMs] ?? Number.NaN;
+    return this.#values.number(cells.startMs);
   }
 
   get seconds(): number {
-    return this.#numbers[cells.seconds] ?? Number.NaN;
+    return this.#values.number(cells.seconds);
   }
 
-  /** Reads one line into the table; false, and nothing done, when it has another form. */
-  take(bytes: Uint8Array, from: number, to: number): boolean {
+  /** Reads one line (as `LineReader.take` gets it) into the table; false, and nothing done, when it has another form. */
+  take(bytes: DataView, from: number, to: number): boolean {
     if (!this.read(bytes, from, to)) return false;
     if (this.#table.wants()) this.#add(bytes);
     return true;
   }
 
   /** Reads one line and remembers its numbers and where its texts stand. */
-  read(bytes: Uint8Array, from: number, to: number): boolean {
-    this.#clear();
-    const prefix = this.#prefix;
-    if (!standsAt(bytes, from, to, prefix)) return false;
-    const kinds = this.#kinds;
-    const firsts = this.#firsts;
-    const lengths = this.#lengths;
-    let at = from + prefix.length;
-    for (let step = 0; step < kinds.length; step++) {
-      const kind = kinds[step] ?? 0;
-      const first = firsts[step] ?? 0;
-      if (kind >= skipsFields) {
-        // So many values that each end with the same byte.
-        for (let left = this.#times[step] ?? 1; left > 0; left--) {
-          const begin = at;
-          while (at < to && bytes[at] !== first) {
-            if (kind === skipsNumbers && !isOfNumber(bytes[at] ?? 0)) return false;
-            at += 1;
-          }
-          if (at === to || (kind === skipsNumbers && at === begin)) return false;
-          at += 1;
-        }
+  read(bytes: DataView, from: number, to: number): boolean {
+    this.#values.clear();
+    if (!this.#prefix.standsAt(bytes, from)) return false;
+    let at = from + this.#prefix.length;
+    const steps = this.#steps;
+    for (let index = 0; index < steps.length; index++) {
+      const step = steps[index];
+      if (step === undefined) return false;
+      if (step.kind === counts) {
+        at = afterCounts(bytes, at, step);
+        if (at === -1) return false;
         continue;
       }
-      const length = lengths[step] ?? 0;
-      let end = at;
-      if (kind === number) end = this.#number(bytes, at, to, step, first);
-      else if (kind === request) end = this.#request(bytes, at, to, first);
-      else if (kind === special) end = this.#special(bytes, at, to, step, first);
-      else {
-        end = this.#endBefore(bytes, at, to, step, first, length);
-        if (kind === text && !this.#text(bytes, at, end, step)) return false;
-        if (kind === time && end !== -1 && !this.#time(bytes, at, end, this.#columns[step] ?? 0)) return false;
+      const end = step.kind === number ? this.#number(bytes, at, to, step) : this.#value(bytes, at, to, step);
+      if (end === -1 || (step.length > 1 && !step.before.standsAt(bytes, end))) return false;
+      at = end + step.length;
+    }
+    return at === to && this.#conclude(bytes);
+  }
+
+  /** Whether it reads this line as the slow reader did (undefined: no request). What it declines it agrees with. */
+  agrees(bytes: DataView, to: number, slow: RequestRow | undefined): boolean {
+    return !this.read(bytes, 0, to) || (slow !== undefined && this.#values.equals(bytes, slow));
+  }
+
+  /** Reads a value that is no number. Where it ends; −1: it cannot be read. */
+  #value(bytes: DataView, from: number, to: number, step: CompiledStep): number {
+    const { kind } = step;
+    if (kind === request) return this.#request(bytes, from, to);
+    const end = endOfValue(bytes, from, to, step);
+    if (end === -1 || (step.quotable && !isPlain(bytes, from, end, step))) return -1;
+    let isRead = true;
+    if (kind === text) isRead = this.#text(bytes, from, end, step);
+    else if (kind === time) isRead = this.#time(bytes, from, end, step.column);
+    else if (kind === special) isRead = step.special(this.#values, bytes, from, end, step.needed);
+    return isRead ? end : -1;
+  }
+
+  #text(bytes: DataView, from: number, to: number, step: CompiledStep): boolean {
+    if (isDash(bytes, from, to)) return !step.needed;
+    this.#values.note(step.column, from, to);
+    return true;
+  }
+
+  #time(bytes: DataView, from: number, to: number, form: number): boolean {
+    const instants = this.#instants;
+    let ms = Number.NaN;
+    if (form === 0) ms = instants.iso(bytes, from, to);
+    else if (form === 1) ms = instants.common(bytes, from, to);
+    else if (form === 2) ms = instants.local(bytes, from, to);
+    else ms = instants.epoch(bytes, from, to);
+    this.#values.numbers[cells.startMs] = ms;
+    return !Number.isNaN(ms);
+  }
+
+  /** Where it ends; −1: it is no number, or not as one is written here. */
+  #number(bytes: DataView, from: number, to: number, step: CompiledStep): number {
+    const { form } = step;
+    let at = from;
+    let value = 0;
+    for (let digit = bytes.getUint8(at) - zero; digit >= 0 && digit <= 9; digit = bytes.getUint8(at) - zero) {
+      value = value * 10 + digit;
+      at += 1;
+    }
+    if (at === from) return this.#unusual(bytes, from, to, step);
+    let divisor = step.perSecond;
+    if (bytes.getUint8(at) === dot) {
+      const point = at;
+      at += 1;
+      for (let digit = bytes.getUint8(at) - zero; digit >= 0 && digit <= 9; digit = bytes.getUint8(at) - zero) {
+        value = value * 10 + digit;
+        at += 1;
       }
-      // Where one byte follows, it is where the value ended.
-      if (end === -1 || end + length > to || (length > 1 && !this.#follows(bytes, end, to, step))) return false;
-      at = end + length;
+      const places = at - point - 1;
+      const mayBe = form >= numberForms.decimal && form <= numberForms.fraction;
+      if (!mayBe || places === 0) return -1;
+      divisor *= powersOfTen[places] ?? 1;
+    } else if (form === numberForms.fraction || (form === numberForms.status && !(value >= 100 && value < 600)))
+      return -1;
+    if (at - from > 12) return -1;
+    const isInList = bytes.getUint8(at) === blank && bytes.getUint8(at + 1) === colon;
+    if (isInList || !endsAt(bytes, at, to, step)) return this.#unusual(bytes, from, to, step);
+    if (step.column === passedOver) return at;
+    return this.#put(step, divisor === 1 ? value : value / divisor, at - from) ? at : -1;
+  }
+
+  /** No number, less than nothing, or several of which the last counts. */
+  #unusual(bytes: DataView, from: number, to: number, step: CompiledStep): number {
+    const isMinus = bytes.getUint8(from) === dash;
+    const { column, form } = step;
+    if (form === numberForms.tries) return this.#list(bytes, from, to, step);
+    if (form === numberForms.integer) {
+      const canBeNone = column !== cells.seconds && column !== cells.status;
+      const end = afterDigits(bytes, from + 1);
+      return isMinus && canBeNone && end > from + 1 && endsAt(bytes, end, to, step) ? end : -1;
     }
-    if (at < to && this.#program.rest === 'nothing') return false;
-    return this.#conclude();
+    const mayBeDash = form === numberForms['count-or-dash'] || (form === numberForms.decimal && !step.needed);
+    return isMinus && mayBeDash && endsAt(bytes, from + 1, to, step) ? from + 1 : -1;
   }
 
-  /** Where the value that begins here ends: before the text that follows it; −1 when that does not come. */
-  #endBefore(bytes: Uint8Array, from: number, to: number, step: number, first: number, length: number): number {
-    if (length === 0) return to;
-    for (let at = from; at < to; at++) {
-      if (bytes[at] === first && (length === 1 || this.#follows(bytes, at, to, step))) return at;
+  /** Tries, as nginx writes them: rare, so with strings and as the slow reader does it. */
+  #list(bytes: DataView, from: number, to: number, step: CompiledStep): number {
+    const end = step.ends === atBlank ? endOfList(bytes, from, to) : endOfValue(bytes, from, to, step);
+    if (end === -1) return -1;
+    if (isDash(bytes, from, end)) return step.needed ? -1 : end;
+    const last = String(lastOf(textOf(bytes, from, end)));
+    if (last === '-') return end;
+    const isNumber = /^\d{1,8}(?:\.\d{1,4})?$/.test(last);
+    return isNumber && this.#put(step, dividedOnce(last, step.perSecond), last.length) ? end : -1;
+  }
+
+  /** False when no status looks like this. */
+  #put({ column }: CompiledStep, value: number, length: number): boolean {
+    const isStatus = column === cells.status || column === cells.upstreamStatus;
+    if (isStatus && (length > 3 || value !== (value | 0))) return false;
+    this.#values.numbers[column] = column === cells.attempts ? value + 1 : value;
+    return true;
+  }
+
+  /** Method, path, perhaps a query, and the protocol, up to the quote. Where that is; −1: it is no such request. */
+  #request(bytes: DataView, from: number, to: number): number {
+    let at = pathEnd(this.#values, bytes, from, to);
+    if (at === -1) return -1;
+    if (bytes.getUint8(at) === question) {
+      at = find(bytes, at, to, blanks);
+      if (find(bytes, from, at, backslashes) < at || find(bytes, from, at, quotes) < at) return -1;
     }
-    return -1;
+    if (!protocol.standsAt(bytes, at)) return -1;
+    at += protocol.length;
+    while (isDigit(bytes.getUint8(at)) || bytes.getUint8(at) === dot) at += 1;
+    return bytes.getUint8(at) === quote ? at : -1;
   }
 
-  /** Whether what must follow the value does follow it here. */
-  #follows(bytes: Uint8Array, at: number, to: number, step: number): boolean {
-    const before = this.#befores[step];
-    return before === undefined || standsAt(bytes, at, to, before);
+  #conclude(bytes: DataView): boolean {
+    const values = this.#values;
+    const { numbers: found } = values;
+    const { timesAreEnds, statusIsUpstreams, serviceMayAnswer } = this.#program;
+    if (values.noServer) found[cells.attempts] = 0;
+    const seconds = values.number(cells.seconds);
+    const status = values.number(cells.status);
+    if (status === -1 && Number.isNaN(seconds)) return false;
+    if (Number.isNaN(values.number(cells.upstreamSeconds))) found[cells.upstreamSeconds] = values.number(headerSeconds);
+    if (timesAreEnds && !Number.isNaN(seconds)) found[cells.startMs] = values.number(cells.startMs) - seconds * 1000;
+    const isTimed = !Number.isNaN(values.number(cells.upstreamSeconds));
+    const isUpstreams = statusIsUpstreams === 'always' || (statusIsUpstreams === 'when-timed' && isTimed);
+    if (isUpstreams && values.number(cells.upstreamStatus) === -1) found[cells.upstreamStatus] = status;
+    const service = values.begin(columns.service);
+    return !(serviceMayAnswer && service !== -1 && !values.has(columns.replica) && isDigit(bytes.getUint8(service)));
   }
 
-  #add(bytes: Uint8Array): void {
-    const begins = this.#begins;
-    const ends = this.#ends;
+  #add(bytes: DataView): void {
+    const { begins, ends, numbers: found } = this.#values;
     this.#table.addNumbers(
-      this.#numbers,
+      found,
       this.#replicas.intern(bytes, begins[columns.replica] ?? -1, ends[columns.replica] ?? -1),
       this.#clients.intern(bytes, begins[columns.client] ?? -1, ends[columns.client] ?? -1),
       this.#routes.intern(bytes, begins[columns.route] ?? -1, ends[columns.route] ?? -1),
@@ -290,309 +303,166 @@ export class LineProgram {
       this.#workers.intern(bytes, begins[columns.worker] ?? -1, ends[columns.worker] ?? -1),
     );
   }
-
-  #clear(): void {
-    const numbers = this.#numbers;
-    numbers[cells.startMs] = Number.NaN;
-    numbers[cells.seconds] = Number.NaN;
-    numbers[cells.upstreamSeconds] = Number.NaN;
-    numbers[cells.queueSeconds] = Number.NaN;
-    numbers[cells.connectSeconds] = Number.NaN;
-    numbers[cells.status] = -1;
-    numbers[cells.upstreamStatus] = -1;
-    numbers[cells.attempts] = -1;
-    numbers[headerSeconds] = Number.NaN;
-    const begins = this.#begins;
-    begins[columns.replica] = -1;
-    begins[columns.client] = -1;
-    begins[columns.route] = -1;
-    begins[columns.flag] = -1;
-    begins[columns.service] = -1;
-    begins[columns.worker] = -1;
-    this.#noServer = false;
-  }
-
-  #conclude(): boolean {
-    const numbers = this.#numbers;
-    if (!isStatus(numbers[cells.status] ?? -1) || !isStatus(numbers[cells.upstreamStatus] ?? -1)) return false;
-    if (this.#noServer) numbers[cells.attempts] = 0;
-    const seconds = numbers[cells.seconds] ?? Number.NaN;
-    let upstream = numbers[cells.upstreamSeconds] ?? Number.NaN;
-    if (Number.isNaN(upstream)) {
-      upstream = numbers[headerSeconds] ?? Number.NaN;
-      numbers[cells.upstreamSeconds] = upstream;
-    }
-    if (this.#program.timesAreEnds && !Number.isNaN(seconds)) {
-      numbers[cells.startMs] = (numbers[cells.startMs] ?? Number.NaN) - seconds * 1000;
-    }
-    if (this.#program.statusIsUpstreams && !Number.isNaN(upstream)) {
-      numbers[cells.upstreamStatus] = numbers[cells.status] ?? -1;
-    }
-    return true;
-  }
-
-  #text(bytes: Uint8Array, from: number, to: number, step: number): boolean {
-    if (to === -1) return false;
-    if (isDash(bytes, from, to)) return this.#needed[step] === 0;
-    this.#note(this.#columns[step] ?? 0, from, to);
-    return true;
-  }
-
-  #note(column: number, from: number, to: number): void {
-    this.#begins[column] = from;
-    this.#ends[column] = to;
-  }
-
-  #time(bytes: Uint8Array, from: number, to: number, form: number): boolean {
-    const instants = this.#instants;
-    const ms =
-      form === 0
-        ? instants.iso(bytes, from, to)
-        : form === 1
-          ? instants.common(bytes, from, to)
-          : instants.epoch(bytes, from, to);
-    this.#numbers[cells.startMs] = ms;
-    return !Number.isNaN(ms);
-  }
-
-  /** A number, of a list the last; a dash or a negative length of time is none. Where it ends; −1: it is no number. */
-  #number(bytes: Uint8Array, from: number, to: number, step: number, first: number): number {
-    // Most are a few digits and perhaps a point: read them while looking for the end.
-    let at = from;
-    let value = 0;
-    let point = -1;
-    for (; at < to; at++) {
-      const byte = bytes[at] ?? 0;
-      const digit = byte - 48;
-      if (digit >= 0 && digit <= 9) value = value * 10 + digit;
-      else if (byte === 46 && point === -1 && at > from) point = at;
-      else break;
-    }
-    const length = at - from;
-    const column = this.#columns[step] ?? 0;
-    const fits = point === -1 || column < cells.status || column === headerSeconds;
-    if (fits && length > 0 && length < 10 && point !== at - 1 && (at === to ? first === 0 : bytes[at] === first)) {
-      this.#put(step, point === -1 ? value : value / (powersOfTen[at - point - 1] ?? 1));
-      return at;
-    }
-    return this.#oddNumber(bytes, from, to, step, first);
-  }
-
-  /** With a sign, in a list, or none. */
-  #oddNumber(bytes: Uint8Array, from: number, to: number, step: number, first: number): number {
-    const end = first === 0 ? to : endOfList(bytes, from, to, first);
-    if (end === -1) return -1;
-    const last = lastOfList(bytes, from, end);
-    if (last > from && !isSeparated(bytes, last)) return -1;
-    if (isDash(bytes, last, end)) return this.#needed[step] === 1 ? -1 : end;
-    const value = numberIn(bytes, last, end);
-    if (value === outOfForm) return -1;
-    const column = this.#columns[step] ?? 0;
-    if (value >= 0) this.#put(step, value);
-    else if (column === cells.seconds || column === cells.status || column === cells.attempts) return -1;
-    return end;
-  }
-
-  #put(step: number, value: number): void {
-    this.#numbers[this.#columns[step] ?? 0] = value / (this.#perSecond[step] ?? 1) + (this.#plus[step] ?? 0);
-  }
-
-  /** Method and path as they stand beside each other, up to a query. Where what follows begins; −1: it is no request. */
-  #request(bytes: Uint8Array, from: number, to: number, first: number): number {
-    let at = this.#path(bytes, from, to, first);
-    if (at === -1 || first === 0) return at === -1 ? -1 : to;
-    while (at < to && bytes[at] !== first) {
-      if (bytes[at] === backslash) return -1;
-      at += 1;
-    }
-    return at;
-  }
-
-  /** Notes the route; where its path ends. −1 when no method and path begin here. */
-  #path(bytes: Uint8Array, from: number, to: number, first: number): number {
-    let at = from;
-    for (; at < to; at++) {
-      const byte = bytes[at] ?? 0;
-      if (byte < 65 || byte > 90) break;
-    }
-    if (at - from < 3 || bytes[at] !== blank || bytes[at + 1] !== slash) return -1;
-    for (at += 2; at < to; at++) {
-      const byte = bytes[at] ?? 0;
-      if (byte === blank || byte === question || byte === first) break;
-      if (byte === backslash || byte === quote || byte === hash) return -1;
-    }
-    this.#note(columns.route, from, at);
-    return at;
-  }
-
-  #special(bytes: Uint8Array, from: number, to: number, step: number, first: number): number {
-    switch (this.#columns[step] ?? 0) {
-      case 0:
-        return this.#bareRequest(bytes, from, to);
-      case 1:
-        return this.#lastRequest(bytes, from, to);
-      case 2:
-        return this.#server(bytes, from, to, first);
-      case 3:
-        return this.#tried(bytes, from, to, step, first);
-      case 4:
-        return this.#client(bytes, from, to, step, false);
-      case 7:
-        return this.#bareSeconds(bytes, from, to, first);
-      case 6:
-        return first === 0 ? to : endOfList(bytes, from, to, first);
-      default:
-        return this.#client(bytes, from, to, step, true);
-    }
-  }
-
-  #bareRequest(bytes: Uint8Array, from: number, to: number): number {
-    let at = this.#path(bytes, from, to, blank);
-    while (at !== -1 && at < to && bytes[at] !== blank) at += 1;
-    return at;
-  }
-
-  #bareSeconds(bytes: Uint8Array, from: number, to: number, first: number): number {
-    let end = from;
-    let points = 0;
-    for (; end < to && bytes[end] !== first; end++) if (bytes[end] === 46) points += 1;
-    const value = points === 1 ? numberIn(bytes, from, end) : outOfForm;
-    if (!(value >= 0 && value < outOfForm)) return -1;
-    this.#numbers[cells.seconds] = value;
-    return end;
-  }
-
-  /** HAProxy's captured headers stand in braces before the request, and may hold quotes. */
-  #lastRequest(bytes: Uint8Array, from: number, to: number): number {
-    let at = from;
-    if (bytes[at] === openBrace) {
-      while (at < to && !(bytes[at] === closeBrace && bytes[at + 1] === blank && bytes[at + 2] !== openBrace)) at += 1;
-      at += 2;
-    }
-    if (bytes[at] !== quote || bytes[to - 1] !== quote) return -1;
-    return this.#path(bytes, at + 1, to - 1, blank) === -1 ? -1 : to;
-  }
-
-  /** Who was asked after all had gone is told by the retries, which come later. */
-  #server(bytes: Uint8Array, from: number, to: number, first: number): number {
-    let at = from;
-    while (at < to && bytes[at] !== first) at += 1;
-    this.#noServer = bytes[from] === lessThan;
-    if (!this.#noServer) this.#note(columns.replica, from, at);
-    return this.#noServer && !standsAt(bytes, from, at, nobody) ? -1 : at;
-  }
-
-  /** nginx's list of tries. What has no port is the name of a group: no server could be chosen. */
-  #tried(bytes: Uint8Array, from: number, to: number, step: number, first: number): number {
-    const end = first === 0 ? to : endOfList(bytes, from, to, first);
-    if (end === -1 || (isDash(bytes, from, end) && this.#needed[step] === 1)) return -1;
-    if (isDash(bytes, from, end)) return end;
-    const last = lastOfList(bytes, from, end);
-    if (last > from && !isSeparated(bytes, last)) return -1;
-    let tries = 1;
-    for (let at = from; at < last; at++) {
-      if (bytes[at] === comma || (bytes[at] === colon && bytes[at + 1] === blank)) tries += 1;
-    }
-    this.#numbers[cells.attempts] = tries;
-    const named = portBegin(bytes, last, end) === end && bytes[last] !== letterU;
-    if (!named) this.#note(columns.replica, last, end);
-    else if (this.#begins[columns.service] === -1) this.#note(columns.service, last, end);
-    return end;
-  }
-
-  /** Proxies append to a list; the first is who asked. */
-  #client(bytes: Uint8Array, from: number, to: number, step: number, hasPort: boolean): number {
-    const end = this.#endBefore(bytes, from, to, step, this.#firsts[step] ?? 0, this.#lengths[step] ?? 0);
-    if (end === -1 || this.#begins[columns.client] !== -1 || isDash(bytes, from, end)) return end;
-    let own = from;
-    for (; own < end; own++) {
-      if (bytes[own] === blank) return -1;
-      if (bytes[own] === comma && !hasPort) break;
-    }
-    this.#note(columns.client, from, hasPort ? portBegin(bytes, from, own) : own);
-    return end;
-  }
-
-  /** Whether it reads this line as the slow reader did. What it declines it agrees with. */
-  agrees(bytes: Uint8Array, slow: RequestRow): boolean {
-    if (!this.read(bytes, 0, bytes.length)) return true;
-    const numbersAgree = (Object.keys(cells) as (keyof typeof cells)[]).every((name) => {
-      const one = this.#numbers[cells[name]] ?? Number.NaN;
-      return Object.is(one, slow[name]) || Math.abs(one - slow[name]) < 1e-6;
-    });
-    const textsAgree = (Object.keys(columns) as (keyof typeof columns)[]).every((name) => {
-      const begin = this.#begins[columns[name]] ?? -1;
-      const found = begin === -1 ? undefined : textOf(bytes, begin, this.#ends[columns[name]] ?? -1);
-      return found === slow[name];
-    });
-    return numbersAgree && textsAgree;
-  }
 }
 
-/** Values that are passed over and end with one byte, the same for several: one step. `times` is 0 for all other steps. */
-function mergedSkips(steps: readonly Step[]): (Step & { readonly times: number })[] {
-  const merged: (Step & { times: number })[] = [];
-  for (const step of steps) {
-    const last = merged.at(-1);
-    const single = (step.place === 'skip' || step.place === 'skip-number') && step.before.length === 1;
-    const same = last?.place === step.place && last.before === step.before;
-    if (single && last !== undefined && last.times > 0 && same) last.times += 1;
-    else merged.push({ ...step, times: single ? 1 : 0 });
-  }
-  return merged;
+/** Whether what follows a value begins here. */
+function endsAt(bytes: DataView, at: number, to: number, { first }: CompiledStep): boolean {
+  return first === 0 ? at === to : bytes.getUint8(at) === first;
 }
 
-function kindOf(step: Step & { readonly times: number }): number {
-  return step.times > 0 && step.place === 'skip' ? skipsFields : compiled[step.place].kind;
-}
-
-function isStatus(value: number): boolean {
-  return value <= 999 && value % 1 === 0;
-}
-
-/** A digit, a sign. */
-function isOfNumber(byte: number): boolean {
-  return (byte >= 48 && byte <= 57) || byte === dash || byte === 43;
-}
-
-const powersOfTen = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-
-function isDash(bytes: Uint8Array, from: number, to: number): boolean {
-  return to <= from || (to - from === 1 && bytes[from] === dash);
-}
-
-/** Where a list of tries ends, whose blanks stand after a comma, or beside a colon that stands alone. */
-function endOfList(bytes: Uint8Array, from: number, to: number, first: number): number {
-  for (let at = from; at < to; at++) {
-    if (bytes[at] !== first) continue;
-    if (first !== blank) return at;
-    const after = bytes[at - 1] === comma || (bytes[at - 1] === colon && bytes[at - 2] === blank);
-    if (!after && !(bytes[at + 1] === colon && bytes[at + 2] === blank)) return at;
-  }
-  return -1;
-}
-
-/** Where the last of a list begins. */
-function lastOfList(bytes: Uint8Array, from: number, to: number): number {
-  let at = to;
-  while (at > from && bytes[at - 1] !== blank && bytes[at - 1] !== comma) at -= 1;
+/** Where the digits that begin here, if any, end. */
+function afterDigits(bytes: DataView, from: number): number {
+  let at = from;
+  while (isDigit(bytes.getUint8(at))) at += 1;
   return at;
 }
 
-/** Whether `, ` or ` : ` stands before this member of a list. */
-function isSeparated(bytes: Uint8Array, at: number): boolean {
-  if (bytes[at - 1] !== blank) return false;
-  return bytes[at - 2] === comma || (bytes[at - 2] === colon && bytes[at - 3] === blank);
+/** Where the line goes on after so many numbers that end with the same byte; −1: they do not stand here. */
+function afterCounts(bytes: DataView, from: number, { first, times }: CompiledStep): number {
+  let at = from;
+  for (let left = times; left > 0; left--) {
+    const begin = at;
+    at = afterDigits(bytes, begin);
+    if (at === begin || bytes.getUint8(at) !== first) return -1;
+    at += 1;
+  }
+  return at;
 }
 
-function standsAt(bytes: Uint8Array, at: number, to: number, words: Uint8Array): boolean {
-  const length = words.length;
-  if (at + length > to) return false;
-  for (let index = 0; index < length; index++) if (bytes[at + index] !== words[index]) return false;
-  return true;
+/** A step as the loop wants it: all that is asked of it, in one place. */
+interface CompiledStep {
+  readonly kind: number;
+  /** Of numbers their cell, of texts their column, of times their form. */
+  readonly column: number;
+  /** How many counts that are passed over. */
+  readonly times: number;
+  readonly length: number;
+  readonly before: Wording;
+  /** The first byte of what follows; 0: the line's end. And four times that byte. */
+  readonly first: number;
+  readonly pattern: number;
+  readonly ends: number;
+  /** So many bytes of what follows a word stand before its blank. */
+  readonly back: number;
+  /** No value ends before it has so many characters: a time may have a blank within. */
+  readonly least: number;
+  readonly perSecond: number;
+  readonly form: number;
+  readonly needed: boolean;
+  readonly quotable: boolean;
+  readonly special: ValueReader;
 }
 
-/** ASCII only, which a program's texts are. */
-export function bytesOf(characters: string): Uint8Array {
-  return Uint8Array.from(characters, (character) => character.charCodeAt(0));
+/** Counts that are passed over and end with one byte, the same for several, become one step. */
+function compiledSteps(steps: readonly Step[]): readonly CompiledStep[] {
+  const all: CompiledStep[] = [];
+  for (const step of steps.map(compiledStep)) {
+    const last = all.at(-1);
+    const isSame = step.kind === counts && last?.kind === counts && last.first === step.first;
+    if (isSame && last !== undefined) all[all.length - 1] = { ...last, times: last.times + 1 };
+    else all.push(step);
+  }
+  return all;
+}
+
+function compiledStep(step: Step): CompiledStep {
+  const { place, before } = step;
+  const wording = new Wording(before);
+  const first = before === '' ? 0 : before.charCodeAt(0);
+  const timeForm = timeForms[place];
+  return {
+    kind: place === 'skip-number' && step.number === 'count' && before.length === 1 ? counts : kindOf(place),
+    column: numberCells[place] ?? textColumns[place] ?? timeForm ?? 0,
+    times: 1,
+    length: wording.length,
+    before: wording,
+    first,
+    pattern: repeated(first),
+    ends: endOf(step),
+    back: Math.max(0, before.indexOf(' ')),
+    least: timeForm === undefined ? 0 : (timeLengths[timeForm] ?? 0),
+    perSecond: step.perSecond ?? 1,
+    form: numberForms[bareForms[place] ?? step.number ?? 'decimal'],
+    needed: step.needed === true,
+    quotable: step.quotable === true,
+    special: specialValues[place] ?? (() => true),
+  };
+}
+
+function kindOf(place: Place): number {
+  if (numberCells[place] !== undefined) return number;
+  if (textColumns[place] !== undefined) return text;
+  if (timeForms[place] !== undefined) return time;
+  if (place === 'request') return request;
+  return specialValues[place] === undefined ? skips : special;
+}
+
+function endOf({ place, before, quotable }: Step): number {
+  if (place === 'last-request') return atLineEnd;
+  const first = before.charCodeAt(0);
+  if (first === quote || first === closeBracket) return atClosing;
+  if (place === 'bare-request') return afterTwoWords;
+  if ((place === 'tried' || place === 'skip-list') && quotable !== true) return afterList;
+  return before === '' || before.includes(' ') ? atBlank : withinWord;
+}
+
+/** Where the value that begins here ends; −1: nowhere. */
+function endOfValue(bytes: DataView, from: number, to: number, step: CompiledStep): number {
+  switch (step.ends) {
+    case atBlank: {
+      const end = find(bytes, from + step.least, to, blanks);
+      // A word has at least one letter.
+      return end - step.back > from && end < to !== (step.first === 0) ? end - step.back : -1;
+    }
+    case atClosing: {
+      const end = find(bytes, from, to, step.pattern);
+      return end < to ? end : -1;
+    }
+    case withinWord: {
+      const word = find(bytes, from, to, blanks);
+      const end = find(bytes, from, word, step.pattern);
+      return end > from && end < word && find(bytes, end + 1, word, step.pattern) === word ? end : -1;
+    }
+    case afterList:
+      return endOfList(bytes, from, to);
+    case afterTwoWords: {
+      const end = find(bytes, find(bytes, from, to, blanks) + 1, to, blanks);
+      return end < to ? end : -1;
+    }
+    default:
+      return to;
+  }
+}
+
+/** Whether nothing has to be taken out of quotes or off a list. */
+function isPlain(bytes: DataView, from: number, to: number, step: CompiledStep): boolean {
+  if (step.ends === atClosing) return find(bytes, from, to, backslashes) === to;
+  const isList = find(bytes, from, to, commas) < to;
+  return !isList && find(bytes, from, to, quotes) === to && bytes.getUint8(from) !== openBracket;
+}
+
+/** Where a list of tries ends, whose blanks stand after a comma, or beside a colon that stands alone. */
+function endOfList(bytes: DataView, from: number, to: number): number {
+  if (bytes.getUint8(from) === blank) return -1;
+  for (let at = find(bytes, from, to, blanks); at < to; at = find(bytes, at + 1, to, blanks)) {
+    const before = bytes.getUint8(at - 1);
+    const isWithin =
+      before === comma ||
+      (before === colon && at - from > 1 && bytes.getUint8(at - 2) === blank) ||
+      (bytes.getUint8(at + 1) === colon && bytes.getUint8(at + 2) === blank);
+    if (!isWithin) return isTries(bytes, from, at) ? at : -1;
+  }
+  return isTries(bytes, from, to) ? to : -1;
+}
+
+/** A word, or words between `, ` and ` : `. */
+function isTries(bytes: DataView, from: number, to: number): boolean {
+  const isWord = to > from && find(bytes, from, to, blanks) === to;
+  return isWord || /^(?:[^\s,]+(?:, | : ))*\S+$/.test(textOf(bytes, from, to));
+}
+
+/** A number of few digits in some unit, divided once. */
+function dividedOnce(digits: string, perSecond: number): number {
+  const places = digits.includes('.') ? digits.length - digits.indexOf('.') - 1 : 0;
+  return Number(digits.replace('.', '')) / ((powersOfTen[places] ?? 1) * perSecond);
 }

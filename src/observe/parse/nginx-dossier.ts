@@ -8,7 +8,7 @@ import { FastLines } from './fast-lines.ts';
 import { firstLines, type LineFormat, type LineReader, shareOfLines } from './format.ts';
 import { leadingInstant } from './instants.ts';
 import { nginxFormats, type NginxReader, nginxReader } from './nginx-access.ts';
-import type { Program } from './line-program.ts';
+import type { Program } from './line-form.ts';
 import { nginxProgram } from './nginx-program.ts';
 import { blankRow, clearRow, type RequestRow } from './request-table.ts';
 import type { Hints, Sink } from './sink.ts';

@@ -1,24 +1,8 @@
 // A `log_format` of nginx as a program for fast reading. The variables say what stands at each place; what stands between
 // them says where it ends. Of two variables for one column the more telling one counts, as for the slow reader.
 
-import { type AccessField, fieldOf, type FieldMeaning } from './access-fields.ts';
-import type { Place, Program, Step } from './line-program.ts';
-
-/** Places of fields; a form with a field that has none is left to the slow reader. */
-const places: Readonly<Partial<Record<AccessField, Place>>> = {
-  request: 'request',
-  seconds: 'seconds',
-  upstreamSeconds: 'upstream-seconds',
-  headerSeconds: 'header-seconds',
-  connectSeconds: 'connect-seconds',
-  queueSeconds: 'queue-seconds',
-  status: 'status',
-  upstreamStatus: 'upstream-status',
-  replica: 'tried',
-  client: 'client',
-  service: 'service',
-  worker: 'worker',
-};
+import { fieldOf, type FieldMeaning } from './access-fields.ts';
+import { fieldPlaces, type Place, type Program, type Step } from './line-form.ts';
 
 /** The program of this format; undefined when its lines cannot be read in one pass. */
 export function nginxProgram(format: string): Program | undefined {
@@ -33,28 +17,43 @@ export function nginxProgram(format: string): Program | undefined {
     if (before === '' && next !== undefined) return undefined;
     const place = placeOf(match[1] ?? '', meanings, index);
     if (place === undefined) return undefined;
-    steps.push({ place, before, ...(isRivalled(meanings, index) ? { needed: true } : {}) });
+    // A number that ends within a word could be any part of that word.
+    if (isNumber(place) && before !== '' && !/^["\]]| /.test(before)) return undefined;
+    const mayBeList = /^["\]]/.test(before) || match[1]?.startsWith('upstream_') === true;
+    steps.push({ place, before, number: mayBeList ? 'tries' : 'decimal', needed: isRivalled(meanings, index) });
   }
   if (steps.length === 0 || !/^[ -~]*$/.test(format)) return undefined;
   return {
     prefix: format.slice(0, found[0]?.index ?? 0),
     steps,
-    rest: 'nothing',
     timesAreEnds: true,
-    statusIsUpstreams: false,
+    statusIsUpstreams: 'never',
+    serviceMayAnswer: true,
   };
 }
 
 function placeOf(variable: string, meanings: readonly (FieldMeaning | undefined)[], index: number): Place | undefined {
-  if (variable === 'time_local') return 'common-time';
-  if (variable === 'time_iso8601') return 'iso-time';
-  if (variable === 'msec') return 'epoch-time';
   const meaning = meanings[index];
   const skipped = variable.startsWith('upstream_') ? 'skip-list' : 'skip';
   if (meaning === undefined) return skipped;
   const rivals = meanings.filter((other) => other?.field === meaning.field);
-  const first = rivals.every((other) => other === meaning || meaning.rank < (other?.rank ?? 0));
-  return first ? places[meaning.field] : skipped;
+  const isFirst = rivals.every((other) => other === meaning || meaning.rank < (other?.rank ?? 0));
+  if (!isFirst) return skipped;
+  return meaning.field === 'time'
+    ? times[variable]
+    : variable === 'upstream_addr'
+      ? 'tried'
+      : fieldPlaces[meaning.field];
+}
+
+const times: Readonly<Record<string, Place>> = {
+  time_local: 'common-time',
+  time_iso8601: 'iso-time',
+  msec: 'epoch-time',
+};
+
+function isNumber(place: Place): boolean {
+  return place.endsWith('seconds') || place.endsWith('status');
 }
 
 /** Whether another variable would count if this one were a dash. */

@@ -270,11 +270,8 @@ export class RequestTableBuilder {
   /** Of every two rows one goes, whichever. */
   #halve(): void {
     const half = this.#count / 2;
-    const before = this.#dice;
-    for (const column of this.#columns()) {
-      this.#dice = before;
-      for (let row = 0; row < half; row++) column[row] = column[2 * row + (this.#chance() & 1)] ?? 0;
-    }
+    const kept = Int32Array.from({ length: half }, (_, row) => 2 * row + (this.#chance() & 1));
+    for (const column of this.#columns()) keepOnly(column, kept);
     this.#count = half;
     this.#left = this.#at === 0 ? 0 : this.#stride - this.#at;
     this.#at = 0;
@@ -290,7 +287,7 @@ export class RequestTableBuilder {
   }
 
   #makeRoom(): void {
-    this.#room = Math.min(this.#room * 2, this.#max);
+    this.#room = Math.min(this.#room * 4, this.#max);
     this.#startMs = grown(new Float64Array(this.#room), this.#startMs);
     this.#seconds = grown(new Float64Array(this.#room), this.#seconds);
     this.#upstreamSeconds = grown(new Float64Array(this.#room), this.#upstreamSeconds);
@@ -333,6 +330,11 @@ function cut(column: Int16Array, count: number): Int16Array;
 function cut(column: Int32Array, count: number): Int32Array;
 function cut(column: Float64Array | Int16Array | Int32Array, count: number): Float64Array | Int16Array | Int32Array {
   return count * 2 > column.length ? column.subarray(0, count) : column.slice(0, count);
+}
+
+/** Moves the rows that are kept to the front. */
+function keepOnly(column: Float64Array | Int16Array | Int32Array, kept: Int32Array): void {
+  for (let row = 0; row < kept.length; row++) column[row] = column[kept[row] ?? 0] ?? 0;
 }
 
 function grown<Column extends Float64Array | Int16Array | Int32Array>(larger: Column, full: Column): Column {
