@@ -60,8 +60,9 @@ export type Phase = 'idle' | 'queued' | 'connecting' | 'waiting' | 'sending' | '
 const freshIdle = seconds(1);
 /** What the answer needs to come back to us and to be passed on, taken off the time that the endpoint is told it has. */
 const wayBack = ms(1);
-/** A larger piece of a body is written as it is; a smaller one is worth copying, to be sent together with what is around it. */
-const copiedPieceMax = 16 * 1024;
+/** A larger piece of a body is written as it is, so that the engine may send it from where it was received; a smaller one is put
+ * together with what is around it. */
+const copiedPieceMax = 2 * 1024;
 /** A body up to this size is read and thrown away so that the connection can go on; with a larger one it is closed. */
 const discardedBodyMax = 64 * 1024;
 

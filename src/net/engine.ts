@@ -5,7 +5,7 @@
 //   - Callbacks run on the engine's thread, one after another; none is called inside `connect`, `listen` or `write`.
 //   - `onData` lends its bytes: they are valid until the callback returns. Whoever needs them longer copies.
 //   - `write` takes over nothing: the bytes are copied or sent before it returns, so that the caller may reuse its buffer; but
-//     for what the engine itself keeps (`keep`), which nobody changes.
+//     for what is the engine's: what it keeps (`keep`) and what it has just lent, which nobody changes.
 //   - After `onClose` (exactly one for each socket that reached `connect` or `onAccept`) nothing more is called.
 //   - `now` is what the clock said when this turn of the loop began.
 

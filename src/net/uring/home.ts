@@ -4,6 +4,7 @@
 import type { Alarm } from '../engine.ts';
 import type { Instant } from '../../base.ts';
 import type { Foreign } from './libc.ts';
+import type { ReceiveBuffers } from './receive-buffers.ts';
 import type { Requests } from './requests.ts';
 import type { SendChunks } from './send-chunks.ts';
 import type { UringListener } from './uring-listener.ts';
@@ -13,6 +14,7 @@ export interface Home {
   readonly foreign: Foreign;
   readonly requests: Requests;
   readonly chunks: SendChunks;
+  readonly buffers: ReceiveBuffers;
   readonly highWaterMark: number;
   readonly lowWaterMark: number;
   now(): Instant;

@@ -9,6 +9,10 @@
 // It begins with few buffers, since they are used in turn and few stay in the processor's cache, and doubles when the kernel ran
 // out (ENOBUFS; the socket is then asked again, nothing is lost), up to a bound.
 //
+// Whoever passes on what he was lent, and most of what a gateway receives is passed on, need not copy it: the buffer is held until it
+// has been sent from where it lies. It goes back to the kernel when nobody holds it any more. That is within a round: a
+// send that has to wait for a slow peer makes a copy (see uring-socket.ts), so that slow peers do not hold what all receive into.
+//
 // Bytes are lent as views; the last two views of each buffer are kept, because messages of one kind have one length, and a
 // gateway receives two kinds: requests and answers.
 
@@ -38,6 +42,10 @@ export class ReceiveBuffers {
   readonly #views: (Uint8Array | undefined)[] = [];
   readonly #viewsBefore: (Uint8Array | undefined)[] = [];
   readonly #addresses: number[] = [];
+  /** By number: how many there are who still need what is in it. */
+  readonly #holders: Uint32Array;
+  /** What the buffers are parts of, with the number of the first in it. */
+  readonly #slabs: { readonly memory: ArrayBufferLike; readonly first: number }[] = [];
   /** The last two words of entry 0 as halves: its number, and the tail. */
   readonly #firstHalves: Uint16Array;
   #tail = 0;
@@ -47,6 +55,7 @@ export class ReceiveBuffers {
     this.#foreign = foreign;
     this.#size = sizes.receiveBytes;
     this.#countMax = sizes.receiveBuffersMax;
+    this.#holders = new Uint32Array(sizes.receiveBuffersMax);
     const spacious = new Uint8Array(sizes.receiveBuffersMax * 16 + pageBytes);
     const offset = (pageBytes - (foreign.addressOf(spacious) % pageBytes)) % pageBytes;
     this.#ring = spacious.subarray(offset, offset + sizes.receiveBuffersMax * 16);
@@ -61,7 +70,7 @@ export class ReceiveBuffers {
     this.#grow(sizes.receiveBuffersFirst);
   }
 
-  /** Hot. The bytes that the kernel put into buffer `number`. They are lent until `giveBack`. */
+  /** Hot. The bytes that the kernel put into buffer `number`. Whoever asks holds it until `release`. */
   view(number: number, length: number): Uint8Array {
     const last = this.#views[number];
     if (last !== undefined && last.length === length) return last;
@@ -73,8 +82,35 @@ export class ReceiveBuffers {
     return (this.#views[number] = buffer.subarray(0, length));
   }
 
-  /** Hot. The buffer may be used again; the kernel is told by `publish`, once a round. */
-  giveBack(number: number): void {
+  /** Hot. The number of the buffer in which these bytes lie; undefined: in none. */
+  numberOf(bytes: Uint8Array): number | undefined {
+    const memory = bytes.buffer;
+    for (const slab of this.#slabs) {
+      if (slab.memory === memory) return slab.first + Math.floor(bytes.byteOffset / this.#size);
+    }
+    return undefined;
+  }
+
+  /** Hot. Where bytes of a buffer lie. */
+  addressIn(number: number, bytes: Uint8Array): number {
+    return (this.#addresses[number] ?? 0) + (bytes.byteOffset % this.#size);
+  }
+
+  /** Hot. One more needs what is in the buffer. */
+  hold(number: number): void {
+    this.#holders[number] = (this.#holders[number] ?? 0) + 1;
+  }
+
+  /** Hot. One less. When that was the last, the kernel may use it again. */
+  release(number: number): void {
+    const left = (this.#holders[number] ?? 0) - 1;
+    assert(left >= 0, 'who releases a buffer has held it');
+    this.#holders[number] = left;
+    if (left === 0) this.#giveBack(number);
+  }
+
+  /** The kernel is told by `publish`, once a round. */
+  #giveBack(number: number): void {
     const at = (this.#tail & (this.#countMax - 1)) * 4;
     const address = this.#addresses[number] ?? 0;
     const entries = this.#entries;
@@ -103,13 +139,14 @@ export class ReceiveBuffers {
   #grow(more: number): void {
     const slab = new Uint8Array(more * this.#size);
     const address = this.#foreign.addressOf(slab);
+    this.#slabs.push({ memory: slab.buffer, first: this.#buffers.length });
     for (let index = 0; index < more; index++) {
       const number = this.#buffers.length;
       this.#buffers.push(slab.subarray(index * this.#size, (index + 1) * this.#size));
       this.#views.push(undefined);
       this.#viewsBefore.push(undefined);
       this.#addresses.push(address + index * this.#size);
-      this.giveBack(number);
+      this.#giveBack(number);
     }
     this.publish();
   }

@@ -3,9 +3,10 @@
 // last answer about it has come, so that no answer can be taken for another's.
 
 import type { Foreign } from './libc.ts';
+import { Messages } from './messages.ts';
 import { chooseBuffer, operation, type Ring, silentSuccess } from './ring.ts';
 import type { KeptBytes } from './kept-bytes.ts';
-import type { Chunk } from './send-chunks.ts';
+import type { Piece } from './send-chunks.ts';
 
 /** What an answer is about. */
 export const about = { receive: 0, send: 1, connect: 2, accept: 3, timer: 4, loop: 5, nothing: 7 } as const;
@@ -30,11 +31,13 @@ export class Requests {
   /** A time as the kernel reads it: seconds, nanoseconds. */
   readonly #time = new BigInt64Array(2);
   readonly #timeAddress: number;
+  readonly #messages: Messages;
 
   constructor(foreign: Foreign, ring: Ring, bufferGroup: number) {
     this.#foreign = foreign;
     this.#ring = ring;
     this.#bufferGroup = bufferGroup;
+    this.#messages = new Messages(foreign, ring.places);
     this.#timeAddress = foreign.addressOf(new Uint8Array(this.#time.buffer));
   }
 
@@ -56,15 +59,22 @@ export class Requests {
 
   /** Hot. Send the chunk at once, all of it. When the call of the kernel that submits this has returned and there is no answer, it
    * was sent; otherwise the answer is how much was, EAGAIN for nothing. */
-  sendAtOnce(slot: number, fd: number, chunk: Chunk): void {
+  sendAtOnce(slot: number, fd: number, chunk: Piece): void {
     const length = chunk.end - chunk.start;
     const address = chunk.address + chunk.start;
     const user = userFor(slot, about.send);
     this.#ring.submit(operation.send, silentSuccess, 0, fd, 0, address, length, atOnce, user, 0);
   }
 
+  /** Hot. As `sendAtOnce`, of several pieces, `piecesMax` at most, in order. */
+  sendTogether(slot: number, fd: number, pieces: readonly Piece[]): void {
+    const message = this.#messages.write(this.#ring.place(), pieces);
+    const user = userFor(slot, about.send);
+    this.#ring.submit(operation.sendMessage, silentSuccess, 0, fd, 0, message, 1, atOnce, user, 0);
+  }
+
   /** Hot. Send the chunk, waiting for room. */
-  send(slot: number, fd: number, chunk: Chunk): void {
+  send(slot: number, fd: number, chunk: Piece): void {
     const length = chunk.end - chunk.start;
     const address = chunk.address + chunk.start;
     this.#ring.submit(operation.send, 0, 0, fd, 0, address, length, noSignal, userFor(slot, about.send), 0);

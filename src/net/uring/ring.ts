@@ -24,6 +24,7 @@ import type { Foreign } from './libc.ts';
 /** What the kernel can be asked for, as far as we ask. */
 export const operation = {
   poll: 6,
+  sendMessage: 9,
   timeout: 11,
   timeoutRemove: 12,
   accept: 13,
@@ -122,8 +123,7 @@ export class Ring {
     user: number,
     group: number,
   ): void {
-    if (this.#tail - this.#submitted > this.#submissionMask) this.enter();
-    const at = (this.#tail & this.#submissionMask) * 16;
+    const at = this.place() * 16;
     const entry = this.#submissions;
     entry[at] = code | (flags << 8) | (priority << 16);
     entry[at + 1] = fd;
@@ -140,6 +140,17 @@ export class Ring {
     entry[at + 12] = 0;
     entry[at + 13] = 0;
     this.#tail = (this.#tail + 1) | 0;
+  }
+
+  /** Hot. Where the next submission is written; there is room for it. */
+  place(): number {
+    if (this.#tail - this.#submitted > this.#submissionMask) this.enter();
+    return this.#tail & this.#submissionMask;
+  }
+
+  /** How many submissions there is room for. */
+  get places(): number {
+    return this.#submissionMask + 1;
   }
 
   /** Submissions written and not yet told. */

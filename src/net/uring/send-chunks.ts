@@ -38,6 +38,25 @@ export class Chunk {
   }
 }
 
+/** What is sent from where it was received. Like a chunk, but nothing can be added, and the bytes are held and not owned. */
+export class Loan {
+  readonly buffer: number;
+  readonly bytes: Uint8Array;
+  readonly address: number;
+  start = 0;
+  readonly end: number;
+
+  constructor(buffer: number, bytes: Uint8Array, address: number) {
+    this.buffer = buffer;
+    this.bytes = bytes;
+    this.address = address;
+    this.end = bytes.length;
+  }
+}
+
+/** What goes out in one send, with others of its kind. */
+export type Piece = Chunk | Loan;
+
 export class SendChunks {
   readonly #foreign: Foreign;
   readonly #small: Chunk[] = [];

@@ -7,7 +7,7 @@ import { conformance } from '../testing/conformance.ts';
 import { uringEngine, type UringEngineOptions } from './uring-engine.ts';
 
 const cramped: UringEngineOptions = {
-  sizes: { submissions: 4, completions: 8, receiveBytes: 1000, receiveBuffersFirst: 2, receiveBuffersMax: 4 },
+  sizes: { submissions: 4, completions: 8, receiveBytes: 2500, receiveBuffersFirst: 2, receiveBuffersMax: 4 },
 };
 
 const first = uringEngine();

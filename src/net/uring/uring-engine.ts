@@ -120,7 +120,7 @@ class UringEngine implements Engine, Home {
   readonly lowWaterMark: number;
   readonly #clock: () => Instant;
   readonly #ring: Ring;
-  readonly #buffers: ReceiveBuffers;
+  readonly buffers: ReceiveBuffers;
   readonly #doorbell: Doorbell;
   readonly #alarms = new Alarms();
   readonly #slots: (UringSocket | UringListener | undefined)[] = [];
@@ -171,7 +171,7 @@ class UringEngine implements Engine, Home {
     const sizes = { ...defaultSizes, ...options.sizes };
     this.#ring = new Ring(foreign, sizes);
     try {
-      this.#buffers = new ReceiveBuffers(foreign, this.#ring, sizes);
+      this.buffers = new ReceiveBuffers(foreign, this.#ring, sizes);
       this.#doorbell = new Doorbell(foreign, this.#turn);
     } catch (error) {
       this.#ring.close();
@@ -179,7 +179,7 @@ class UringEngine implements Engine, Home {
     }
     this.#ring.signal(this.#doorbell.eventFd);
     this.chunks = new SendChunks(foreign);
-    this.requests = new Requests(foreign, this.#ring, this.#buffers.group);
+    this.requests = new Requests(foreign, this.#ring, this.buffers.group);
     this.#now = this.#clock();
     this.#keepAwake();
   }
@@ -344,7 +344,7 @@ class UringEngine implements Engine, Home {
   /** Hot. Waits for as long as `patience` when nothing is there. Returns whether there may be more to do. */
   #round(patience: number): boolean {
     if (this.#wantingCount > 0) this.#submitWants();
-    this.#buffers.publish();
+    this.buffers.publish();
     const isNear = this.#earlier > 0 && this.#alarmIsNear();
     if (patience > patienceMin && !isNear && this.#over.length === 0 && !this.#ring.ready) this.#enterAndWait(patience);
     else if (this.#ring.pending > 0 || this.#ring.ready) this.#ring.enter();
@@ -494,15 +494,16 @@ class UringEngine implements Engine, Home {
   #received(socket: UringSocket, result: number, flags: number): void {
     if ((flags & moreFollow) === 0) socket.receivingStopped();
     if ((flags & hasBuffer) === 0) {
-      if (result === noBuffers) this.#buffers.ranOut();
+      if (result === noBuffers) this.buffers.ranOut();
       else socket.receivedNothing(result, this.#now);
       return;
     }
     const buffer = flags >>> 16;
+    this.buffers.hold(buffer);
     try {
-      if (result > 0) socket.received(this.#buffers.view(buffer, result), this.#now);
+      if (result > 0) socket.received(this.buffers.view(buffer, result), this.#now);
     } finally {
-      this.#buffers.giveBack(buffer);
+      this.buffers.release(buffer);
     }
   }
 

@@ -5,7 +5,14 @@
 //                └─ an error ───────────────────────────────┘  └─ destroy
 //
 // In flight are at most one receive (which goes on delivering), one send, or one connect. Sends are one at a time because the
-// kernel does not promise an order among several; what is written meanwhile collects in chunks and goes out next.
+// kernel does not promise an order among several; what is written meanwhile collects in chunks and goes out next, all of it together.
+//
+// What is written may lie in a buffer that the kernel has received into. A long piece of that is not copied but lent to the send:
+//
+//   received ─► handler ─► write ─► unsent: [chunk, loan, loan] ─► one send, at once ─► all taken: the buffers go back
+//                                                                                   └─► not all: the rest is copied, and waits
+//
+// So a buffer is held for one round at most, however slow the peer: who has a send waiting gets copies.
 
 import { isIP } from 'node:net';
 import { getSystemErrorName } from 'node:util';
@@ -14,11 +21,17 @@ import type { Alarm, NetError, Socket, SocketHandler, Target, TlsFacts } from '.
 import { netError } from '../errors.ts';
 import { again, canceled, type Home } from './home.ts';
 import { KeptBytes } from './kept-bytes.ts';
-import type { Chunk } from './send-chunks.ts';
+import { piecesMax } from './messages.ts';
+import { Chunk, Loan, type Piece } from './send-chunks.ts';
 import { familyOf, isLoopback, type Place, placeOfSocket, socketAddress } from './socket-address.ts';
 import { bindAddressNoPort, noDelay, plainCongestionControl, resetOnClose } from './socket-options.ts';
 
 const none: readonly string[] = [];
+
+const nothing: readonly Piece[] = [];
+
+/** Shorter pieces are copied: that costs less than a piece of their own. */
+const loanMin = 2048;
 
 export class UringSocket implements Socket {
   context: unknown = undefined;
@@ -35,12 +48,14 @@ export class UringSocket implements Socket {
   #receiving = false;
   #stopping = false;
   #paused = false;
-  #sending: Chunk | KeptBytes | undefined;
+  #sending: Piece | KeptBytes | undefined;
+  /** What goes out in the same send, behind it. */
+  #sendingMore: readonly Piece[] = nothing;
   /** It was sent when the kernel was called, unless an answer says otherwise. */
   #atOnce = false;
   /** Written and not yet given to the kernel. Nearly always one chunk; further ones, oldest first, stand behind it. */
-  #unsent: Chunk | undefined;
-  readonly #unsentMore: Chunk[] = [];
+  #unsent: Piece | undefined;
+  #unsentMore: Piece[] = [];
   #queued = 0;
   #drainWanted = false;
   /** `end` was called; FIN was sent. */
@@ -107,15 +122,32 @@ export class UringSocket implements Socket {
   }
 
   #keep(bytes: Uint8Array): void {
+    if (bytes.length >= loanMin && this.#lend(bytes)) return;
     const { chunks } = this.#home;
     let from = 0;
     const last = this.#unsentMore.length > 0 ? this.#unsentMore.at(-1) : this.#unsent;
-    if (last !== undefined) from = last.fill(bytes, 0);
+    if (last instanceof Chunk) from = last.fill(bytes, 0);
     if (from === bytes.length) return;
     const chunk = chunks.take(bytes.length - from);
     chunk.fill(bytes, from);
-    if (this.#unsent === undefined) this.#unsent = chunk;
-    else this.#unsentMore.push(chunk);
+    this.#queue(chunk);
+  }
+
+  /** Sends bytes from where they were received, if they were, and if they will leave with the next send. */
+  #lend(bytes: Uint8Array): boolean {
+    const waits = this.#stage !== 'open' || (this.#sending !== undefined && !this.#atOnce);
+    if (waits || this.#unsentMore.length + 2 > piecesMax) return false;
+    const { buffers } = this.#home;
+    const number = buffers.numberOf(bytes);
+    if (number === undefined) return false;
+    buffers.hold(number);
+    this.#queue(new Loan(number, bytes, buffers.addressIn(number, bytes)));
+    return true;
+  }
+
+  #queue(piece: Piece): void {
+    if (this.#unsent === undefined) this.#unsent = piece;
+    else this.#unsentMore.push(piece);
   }
 
   pause(): void {
@@ -252,11 +284,9 @@ export class UringSocket implements Socket {
     }
     this.#submitReceive(now);
     if (this.#dropped || this.#sending !== undefined) return;
-    const chunk = this.#unsent;
-    if (chunk !== undefined) {
-      this.#unsent = this.#unsentMore.length > 0 ? this.#unsentMore.shift() : undefined;
-      this.#submitSend(chunk);
-    } else if (this.#ending && !this.#ended) this.#sendEnd();
+    const first = this.#unsent;
+    if (first !== undefined) this.#submitSend(first);
+    else if (this.#ending && !this.#ended) this.#sendEnd();
   }
 
   #submitReceive(now: Instant): void {
@@ -274,19 +304,27 @@ export class UringSocket implements Socket {
     this.#home.requests.receive(this.slot, this.fd);
   }
 
-  /** Nearly always the kernel has room and takes it at once. When it has not, `sent` hears of it and sends the rest patiently. */
-  #submitSend(chunk: Chunk): void {
-    this.#sending = chunk;
+  /** Everything that was written goes out together. Nearly always the kernel has room and takes it at once. When it has not, `sent`
+   * hears of it and sends the rest patiently. */
+  #submitSend(first: Piece): void {
+    this.#sending = first;
+    this.#unsent = undefined;
     this.#atOnce = true;
     this.#inFlight++;
-    this.#home.requests.sendAtOnce(this.slot, this.fd, chunk);
+    const { requests } = this.#home;
+    if (this.#unsentMore.length === 0) requests.sendAtOnce(this.slot, this.fd, first);
+    else requests.sendTogether(this.slot, this.fd, this.#takeTogether(first));
     this.#home.settle(this);
   }
 
-  #submitPatientSend(chunk: Chunk): void {
-    this.#sending = chunk;
-    this.#inFlight++;
-    this.#home.requests.send(this.slot, this.fd, chunk);
+  /** As many as go into one send, the first included; the others move up. */
+  #takeTogether(first: Piece): readonly Piece[] {
+    const behind = this.#unsentMore;
+    const together = behind.slice(0, piecesMax - 1);
+    this.#unsentMore = behind.slice(piecesMax - 1);
+    this.#unsent = this.#unsentMore.shift();
+    this.#sendingMore = together;
+    return [first, ...together];
   }
 
   #sendEnd(): void {
@@ -345,7 +383,9 @@ export class UringSocket implements Socket {
     if (!this.#atOnce) return;
     const sending = this.#sending;
     assert(sending !== undefined, 'a send that is settled was in flight');
-    this.sent(sending instanceof KeptBytes ? sending.length : sending.end - sending.start, now);
+    let all = sending instanceof KeptBytes ? sending.length : sending.end - sending.start;
+    for (const piece of this.#sendingMore) all += piece.end - piece.start;
+    this.sent(all, now);
   }
 
   /** Hot. */
@@ -353,40 +393,78 @@ export class UringSocket implements Socket {
     const sending = this.#sending;
     assert(sending !== undefined, 'a send that completes was in flight');
     const result = this.#atOnce && answer === again ? 0 : answer;
+    const behind = this.#sendingMore;
     this.#atOnce = false;
     this.#sending = undefined;
+    this.#sendingMore = nothing;
     this.#landed();
     if (this.#dropped || result < 0) {
-      if (!(sending instanceof KeptBytes)) this.#home.chunks.giveBack(sending);
+      if (!(sending instanceof KeptBytes)) this.#giveBack(sending);
+      for (const piece of behind) this.#giveBack(piece);
       if (!this.#dropped) this.#drop(this.#failure('write', result));
-      return;
+      return undefined;
     }
     this.#queued -= result;
-    const rest = sending instanceof KeptBytes ? this.#restOfKept(sending, result) : this.#restOf(sending, result);
-    if (rest !== undefined) {
-      this.#submitPatientSend(rest);
-      return;
-    }
+    const rest =
+      sending instanceof KeptBytes ? this.#restOfKept(sending, result) : this.#restOf(sending, behind, result);
+    if (rest.length > 0) return this.#sendPatiently(rest);
     if (this.#unsent !== undefined || this.#ending) this.#home.want(this);
     if (this.#drainWanted && this.#queued <= this.#home.lowWaterMark) {
       this.#drainWanted = false;
       this.handler.onDrain?.(this, now);
     }
-  }
-
-  /** What the kernel has not taken of a chunk, which goes back when that is nothing. */
-  #restOf(chunk: Chunk, sent: number): Chunk | undefined {
-    chunk.start += sent;
-    if (chunk.start < chunk.end) return chunk;
-    this.#home.chunks.giveBack(chunk);
     return undefined;
   }
 
-  #restOfKept(kept: KeptBytes, sent: number): Chunk | undefined {
-    if (sent === kept.length) return undefined;
+  /** What the kernel has not taken. What it has taken goes back. */
+  #restOf(first: Piece, behind: readonly Piece[], sent: number): readonly Piece[] {
+    if (behind.length === 0 && sent === first.end - first.start) {
+      this.#giveBack(first);
+      return nothing;
+    }
+    const rest: Piece[] = [];
+    let left = sent;
+    for (const piece of [first, ...behind]) {
+      const taken = Math.min(left, piece.end - piece.start);
+      left -= taken;
+      piece.start += taken;
+      if (piece.start < piece.end) rest.push(piece);
+      else this.#giveBack(piece);
+    }
+    return rest;
+  }
+
+  #restOfKept(kept: KeptBytes, sent: number): readonly Piece[] {
+    if (sent === kept.length) return nothing;
     const chunk = this.#home.chunks.take(kept.length - sent);
     chunk.fill(kept, sent);
+    return [chunk];
+  }
+
+  /** The rest first, then what was written since. It may take as long as the peer likes, so nothing of it may be held. */
+  #sendPatiently(rest: readonly Piece[]): void {
+    const since = this.#unsent === undefined ? nothing : [this.#unsent, ...this.#unsentMore];
+    const [first, next, ...others] = [...rest, ...since].map((piece) => this.#owned(piece));
+    assert(first !== undefined, 'there is something left to send');
+    this.#unsent = next;
+    this.#unsentMore = others;
+    this.#sending = first;
+    this.#inFlight++;
+    this.#home.requests.send(this.slot, this.fd, first);
+  }
+
+  /** The same bytes in a chunk. */
+  #owned(piece: Piece): Chunk {
+    if (piece instanceof Chunk) return piece;
+    const chunk = this.#home.chunks.take(piece.end - piece.start);
+    chunk.fill(piece.bytes, piece.start);
+    this.#giveBack(piece);
     return chunk;
+  }
+
+  #giveBack(piece: Piece): void {
+    if (piece instanceof Chunk) this.#home.chunks.giveBack(piece);
+    else this.#home.buffers.release(piece.buffer);
   }
 
   // The end.
@@ -402,8 +480,8 @@ export class UringSocket implements Socket {
     this.#error = error;
     this.#connectAlarm?.cancel();
     this.#held = [];
-    if (this.#unsent !== undefined) this.#home.chunks.giveBack(this.#unsent);
-    for (const chunk of this.#unsentMore) this.#home.chunks.giveBack(chunk);
+    if (this.#unsent !== undefined) this.#giveBack(this.#unsent);
+    for (const piece of this.#unsentMore) this.#giveBack(piece);
     this.#unsent = undefined;
     this.#unsentMore.length = 0;
     this.#queued = 0;
