@@ -23,7 +23,7 @@ import {
   type Theory,
   type TheorySlug,
 } from './theory.ts';
-import { say, sayRange, type Unit } from './wording.ts';
+import { say, sayInterval, sayRange, type Unit } from './wording.ts';
 
 /** Plain data: survives JSON. */
 export interface AuditRow {
@@ -124,11 +124,10 @@ export function compare(predicted: Predicted, seen: Reading, bearing: Bearing): 
 
 function textOf(seen: Reading, unit: Unit): string {
   if (seen.text !== undefined) return seen.text;
-  const value = say(seen.value, unit);
   const half = (seen.high - seen.low) / 2;
   return half > 0 && half >= Math.abs(seen.value) * 0.001
-    ? `${value} (${say(seen.low, unit)} to ${say(seen.high, unit)})`
-    : value;
+    ? sayInterval(seen.value, seen.low, seen.high, unit)
+    : say(seen.value, unit);
 }
 
 function standingOf(rows: readonly AuditRow[]): { standing: Standing; reason: string } {

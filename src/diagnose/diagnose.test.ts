@@ -307,3 +307,18 @@ test('where quotas stop all replicas alike, what waits at their doors accuses ne
   const run = hardly.audit.find(({ theory, claim }) => theory === 'network' && claim.startsWith('The replicas run'));
   assert.equal(run?.result, 'supports');
 });
+
+test('where no theory fits, the nearest are named with the one thing that speaks against them', () => {
+  const lines = linesOf({ ...slowReplicaFleet('api-3', 1.7, 200), seed: 5, available: [] }).map((line) =>
+    line.kind === 'tick'
+      ? {
+          ...line,
+          clients: line.clients.map((one) => ({ ...one, errors: { 'status-5xx': Math.round(0.02 * one.answered) } })),
+        }
+      : line,
+  );
+  const { verdict } = diagnose(recordOf(lines));
+  assert.equal(verdict.pattern, 'undecided');
+  assert.match(verdict.sentence, /No theory fits/);
+  assert.match(verdict.arithmetic.join('\n'), /nearest is slow replica, but for this: .*at least 2 times as long/);
+});

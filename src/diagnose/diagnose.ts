@@ -232,7 +232,7 @@ function undecided(evidence: Evidence, audit: Audit): Verdict {
     pattern: 'undecided',
     confidence: rounded(1 / Math.max(2, possible.length)),
     sentence: undecidedSentence(possible),
-    arithmetic: [],
+    arithmetic: possible.length === 0 ? nearest(audit) : [],
     fix: 'Nothing yet: measure first.',
     missing,
   };
@@ -256,6 +256,25 @@ function undecidedSentence(possible: readonly TheorySummary[]): string {
   return possible.length === 1
     ? `It may be ${names[0] ?? ''}: nothing speaks against it, but nothing proves it either.`
     : `The record does not decide between ${listed(names)}.`;
+}
+
+/** Where every theory is refuted: those of a fault that one claim speaks against and two or more speak for, the best supported first.
+ * Whoever must do something now begins there. */
+function nearest({ rows, summaries }: Audit): readonly string[] {
+  return summaries
+    .filter((summary) => summary.standing === 'refuted' && summary.theory !== 'healthy')
+    .map((summary) => {
+      const own = rows.filter(({ theory, bearing }) => theory === summary.theory && bearing !== 'supporting');
+      const failed = own.filter(({ result, bearing }) => result === 'contradicts' && bearing === 'necessary');
+      return { summary, failed: failed.length, held: own.filter(({ result }) => result === 'supports').length };
+    })
+    .filter(({ failed, held }) => failed === 1 && held >= 2)
+    .toSorted((one, other) => other.held - one.held)
+    .slice(0, 2)
+    .map(
+      ({ summary: { title, reason } }) =>
+        `nearest is ${title.replace(/:.*/, '').toLowerCase()}, but for this: ${reason}`,
+    );
 }
 
 function nothingToJudge(): Diagnosis {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listed, numeral, percent, say, sayRange, type Unit } from './wording.ts';
+import { listed, numeral, percent, say, sayInterval, sayRange, type Unit } from './wording.ts';
 
 const said: readonly (readonly [number, Unit, string])[] = [
   [174.3, 'requests/s', '174/s'],
@@ -13,6 +13,7 @@ const said: readonly (readonly [number, Unit, string])[] = [
   [0, 'share', '0 %'],
   [1.148, 'times', '1.15 ×'],
   [0.023, 's', '23.0 ms'],
+  [0, 's', '0 s'],
   [1, 'yes', 'yes'],
   [0, 'yes', 'no'],
 ];
@@ -24,6 +25,12 @@ test('numbers are said with three digits and their unit', () => {
 test('a negative share has a minus sign, and nothing is minus zero', () => {
   assert.equal(percent(-0.021), '−2.1 %');
   assert.equal(percent(-0.00001), '0 %');
+});
+
+test('an interval of what cannot be negative begins at 0, however wide it is', () => {
+  assert.equal(sayInterval(1.1, 0.9, 1.3, 'times'), '1.10 × (0.90 × to 1.30 ×)');
+  assert.equal(sayInterval(57.2, -24, 138.4, 'times'), '57.20 × (0.00 × to 138.40 ×)');
+  assert.equal(sayInterval(-0.2, -0.3, -0.1, 'share'), '−20.0 % (−30.0 % to −10.0 %)');
 });
 
 test('ranges read from the side that is closed', () => {

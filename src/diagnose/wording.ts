@@ -18,7 +18,7 @@ export function say(value: number, unit: Unit): string {
     case 'times':
       return `${value.toFixed(2)} ×`;
     case 's':
-      return formatDuration(seconds(value));
+      return value === 0 ? '0 s' : formatDuration(seconds(value));
     case 'yes':
       return value >= 0.5 ? 'yes' : 'no';
   }
@@ -35,6 +35,12 @@ export function percent(value: number): string {
 /** With its sign: `+12.0 %`, `−0.8 %`. */
 export function signedPercent(value: number): string {
   return value > 0 ? `+${percent(value)}` : percent(value);
+}
+
+/** `1.15 × (0.95 × to 1.35 ×)`: what is counted in times has nothing below 0, however wide its interval. */
+export function sayInterval(value: number, low: number, high: number, unit: Unit): string {
+  const least = unit === 'times' && value >= 0 ? Math.max(0, low) : low;
+  return `${say(value, unit)} (${say(least, unit)} to ${say(high, unit)})`;
 }
 
 function minus(text: string): string {

@@ -56,8 +56,7 @@ test('every plan is a scenario that parses, with a verdict that some theory give
   }
 });
 
-test('every built-in scenario that the lab can play has its plan', () => {
+test('every built-in scenario has its plan', () => {
   const planned = new Set(planKinds.map((kind) => kind.draw(dice(1, 'plans')).scenario));
-  const missing = builtinScenarios.map(({ name }) => name).filter((name) => !planned.has(name));
-  assert.deepEqual(missing, ['internet-scale']);
+  for (const { name } of builtinScenarios) assert.ok(planned.has(name), name);
 });

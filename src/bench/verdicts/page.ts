@@ -46,8 +46,9 @@ export function verdictPage(rows: readonly VerdictRow[]): string {
     'processes of the lab had to share the cores with somebody else’s. A replica that cannot get at a processor is slow for a reason that',
     'is no part of the scenario.',
     '',
-    'Not in the table: `eviction-cascade` and `no-healthy-upstream` through nginx, which has no active health checks that could take a',
-    'replica out; `zone-skew`, `pick-first` and `connection-pinning` have no balancer; `internet-scale` is another question.',
+    '`eviction-cascade` and `no-healthy-upstream` are not played through nginx, which has no active health checks that could take a replica',
+    'out; `zone-skew`, `pick-first` and `connection-pinning` have no balancer; `internet-scale` is played on the scale that it states for',
+    'the lab.',
     '',
   ].join('\n');
 }

@@ -104,4 +104,5 @@ export const planKinds: readonly PlanKind[] = [
   plain('no-healthy-upstream', 'worker-pool-exhaustion', { gateways: withChecks }),
   plain('retry-storm', 'metastable-retry'),
   plain('connection-pinning', 'connection-pinning', { gateways: [] }),
+  plain('internet-scale', 'healthy', { runs: 1 }),
 ];
