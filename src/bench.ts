@@ -16,7 +16,8 @@ export {
 } from './bench/replications.ts';
 export { type Twin, twinsOf } from './bench/twins.ts';
 export { type Edge, type LoadLine, loadLine, type LoadLineOptions, type LoadLineProgress } from './bench/load-line.ts';
-export { replicateAll, type ReplicationJob } from './bench/replicate-all.ts';
+export { replicateAll, type ReplicationJob, ReplicationPool } from './bench/replicate-all.ts';
+export { replicateUntil, type Until } from './bench/replicate-until.ts';
 export { type Change } from './bench/what-if/changes.ts';
 export { fitFleet, type FittedFleet } from './bench/what-if/fit-fleet.ts';
 export { type WhatIf, whatIf, type WhatIfOptions, whatIfScenario } from './bench/what-if/what-if.ts';

@@ -40,7 +40,14 @@ export {
   studentBelow,
   studentQuantile,
 } from './stats/distributions.ts';
-export { type BatchMeans, batchMeans, type BatchOptions, type MeanInterval, meanInterval } from './stats/intervals.ts';
+export {
+  batchLengthMin,
+  type BatchMeans,
+  batchMeans,
+  type BatchOptions,
+  type MeanInterval,
+  meanInterval,
+} from './stats/intervals.ts';
 export { benjaminiHochbergAdjusted, holmAdjusted } from './stats/many-tests.ts';
 export { type SymmetryOptions, type SymmetryTest, symmetryTest, symmetryTests } from './stats/symmetry.ts';
 export { type Point, type Trend, trendOf, trendPointsMax } from './stats/trend.ts';

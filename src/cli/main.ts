@@ -69,6 +69,7 @@ function commands(done: (code: number) => void): Command {
     .option('--set <path=value...>', 'change the scenario first, such as --set faults.0.slow.factor=1.3')
     .option('--experiments <which>', 'auto, none, or kinds separated by commas', 'auto')
     .option('--replications <count>', 'play it so often in imagined time, and give every figure an interval')
+    .option('--until-relative-error <share>', 'as many as it takes until intervals are within so much, such as 1%')
     .option('--workers <count>', 'threads for the replications', '1')
     .option('--out <folder>', 'where the record and the logs go (default: plimsoll-runs/<time>-<scenario>)')
     .option('--json', 'the result as JSON on standard output')

@@ -16,6 +16,9 @@ export interface IntervalsView {
   readonly replications: number;
   /** What was cut off at the beginning, as a phrase. */
   readonly warmUp: string;
+  /** What the widest of the intervals that were steered came to, and whose it is, where an error was to be reached. */
+  readonly relativeError?: number;
+  readonly widest?: string;
   readonly figures: readonly IntervalFigure[];
 }
 
@@ -24,8 +27,16 @@ export function intervalsText(view: IntervalsView, paint: Paint): string[] {
   return [
     `${paint.strong(view.scenario)}: ${view.replications} replications in imagined time`,
     paint.faint(`warm-up: ${view.warmUp}`),
+    ...errorLines(view, paint),
     '',
     ...table([{ title: 'figure' }, { title: 'mean', align: 'right' }, { title: '95 % interval' }], rows, paint.faint),
+  ];
+}
+
+function errorLines({ relativeError, widest }: IntervalsView, paint: Paint): string[] {
+  if (relativeError === undefined || widest === undefined) return [];
+  return [
+    paint.faint(`widest interval of throughput and quantiles: ± ${(100 * relativeError).toFixed(2)} %, of ${widest}`),
   ];
 }
 

@@ -63,6 +63,16 @@ export function batchMeans(series: readonly number[], options: BatchOptions = {}
   return { ...interval, batchLength, correlation, trusted };
 }
 
+/**
+ * How many customers of a queue a batch must hold before its mean has forgotten the last one's: 25 ÷ (1 − ρ)², for a queue remembers about
+ * that long. At 95 % nominal, batches of so many cover the truth in nine of ten runs and more, of a tenth as many in fewer than nine.
+ * Infinite at full utilisation, where nothing is forgotten.
+ */
+export function batchLengthMin(utilisation: number): number {
+  assert(utilisation >= 0, 'a utilisation is not negative');
+  return utilisation >= 1 ? Infinity : 25 / (1 - utilisation) ** 2;
+}
+
 /** The correlation of each value with the next one; 0 when nothing varies. */
 export function neighbourCorrelation(values: readonly number[]): number {
   const mean = meanOf(values) ?? 0;

@@ -8,7 +8,7 @@ import { dice, type Dice } from '../base.ts';
 import { bootstrapInterval } from './bootstrap.ts';
 import { changePoints, placeReach } from './change-points.ts';
 import { binomialAtMost } from './distributions.ts';
-import { batchMeans, meanInterval, neighbourCorrelation } from './intervals.ts';
+import { batchLengthMin, batchMeans, meanInterval, neighbourCorrelation } from './intervals.ts';
 import { meanOf, varianceOf } from './moments.ts';
 import { medianOf } from './quantile.ts';
 import { trendOf } from './trend.ts';
@@ -60,6 +60,26 @@ test('batch means of a long enough run of a queue hold the theory and are truste
     const interval = batchMeans(waits(die, 0.5, 20_000));
     return holds(interval, 0.5);
   });
+});
+
+test('of two hundred queues at each of three loads the interval holds the truth in nine of ten where batches are long enough, and not where they are a tenth of that', () => {
+  const covered = (utilisation: number, batchLength: number): number => {
+    // Service 1 ÷ λ·ρ: with arrivals once in a unit the mean wait is ρ² ÷ (1 − ρ).
+    const truth = utilisation ** 2 / (1 - utilisation);
+    const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+    return seeds.filter((seed) => {
+      const die = dice(seed, `gate ${utilisation} ${batchLength}`);
+      // The start is forgotten first.
+      return holds(batchMeans(waits(die, utilisation, 21 * batchLength).slice(batchLength)), truth);
+    }).length;
+  };
+  const all = (times: number): number =>
+    [0.5, 0.8, 0.9]
+      .map((utilisation) => covered(utilisation, Math.ceil(times * batchLengthMin(utilisation))))
+      .reduce((sum, count) => sum + count, 0);
+  const [enough, tenth] = [all(1), all(0.1)];
+  assert.ok(enough >= 540 && tenth < 510, `${enough} and ${tenth} of 600`);
+  assert.equal(batchLengthMin(1), Infinity);
 });
 
 test('batches too short for the memory of a queue are not trusted', () => {

@@ -5,6 +5,7 @@ import { fitFleet, loadLine, type LoadLineProgress } from '../../bench.ts';
 import { loadLineSvg, loadLineText } from '../../report.ts';
 import type { Scenario } from '../../scenario.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { flagName } from '../flag-name.ts';
 import { LiveRegion } from '../live-region.ts';
 import { isScenario, loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
@@ -28,7 +29,7 @@ const flags = z.object({
 export async function loadLineCommand(subject: string, options: object): Promise<ExitCode> {
   const parsed = flags.safeParse(options);
   if (!parsed.success) {
-    throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
+    throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
   }
   const { set, seed, threads, json, svg, quiet } = parsed.data;
   const live = quiet === true ? undefined : new LiveRegion(process.stderr);

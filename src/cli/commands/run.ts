@@ -15,6 +15,7 @@ import { type Arrangement, onlyImagined, type Scenario, unimagined } from '../..
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
 import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { flagName } from '../flag-name.ts';
 import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -51,6 +52,10 @@ const flags = z.object({
     .string()
     .regex(/^[1-9]\d{0,4}$/, 'expected a whole number from 2')
     .optional(),
+  untilRelativeError: z
+    .string()
+    .regex(/^\d{1,2}(\.\d{1,4})?%$/, 'expected a share such as 1%')
+    .optional(),
   workers: z.string().regex(/^[1-9]\d{0,2}$/, 'expected a whole number from 1'),
   out: z.string().optional(),
   json: z.boolean().optional(),
@@ -69,7 +74,9 @@ export async function run(nameOrFile: string, options: object): Promise<ExitCode
   const chosen = { ...wanted, world: worldFor(wanted.world, tooLarge) };
   const experiments = parseExperiments(chosen.experiments);
   const seed = chosen.seed === undefined ? chanceSeed() : Number(chosen.seed);
-  if (chosen.replications !== undefined) return replicated(scenario, chosen, seed);
+  if (chosen.replications !== undefined || chosen.untilRelativeError !== undefined) {
+    return replicated(scenario, chosen, seed);
+  }
   const startedAt = new Date();
   const id = `${startedAt.toISOString().replaceAll(/[-:]/g, '').slice(0, 15)}-${scenario.name}`;
   const folder = resolve(chosen.out ?? join('plimsoll-runs', id));
@@ -160,12 +167,26 @@ function worldFor(wanted: 'lab' | 'sim' | undefined, tooLarge: readonly string[]
   return wanted ?? (tooLarge.length > 0 ? 'sim' : 'lab');
 }
 
+/** Without a number an error has so many to be reached in. */
+const replicationsMax = '1000';
+
 function replicated(scenario: Scenario, chosen: z.infer<typeof flags>, seed: number): Promise<ExitCode> {
-  if (chosen.world !== 'sim') throw new UsageError('--replications: expected --world sim beside it');
-  const count = Number(chosen.replications);
-  if (count < 2) throw new UsageError('--replications: an interval takes at least 2');
-  const workers = Number(chosen.workers);
-  return replications(scenario, { replications: count, workers, seed, json: chosen.json === true });
+  const { replications: asked, untilRelativeError: until } = chosen;
+  const flag = asked === undefined ? '--until-relative-error' : '--replications';
+  if (chosen.world !== 'sim') throw new UsageError(`${flag}: expected --world sim beside it`);
+  const count = Number(asked ?? replicationsMax);
+  const relativeError = until === undefined ? undefined : Number.parseFloat(until) / 100;
+  const least = relativeError === undefined ? 2 : 10;
+  if (count < least) throw new UsageError(`--replications: an interval takes at least ${least}`);
+  if (relativeError === 0) throw new UsageError('--until-relative-error: expected more than nothing');
+  return replications(scenario, {
+    replications: count,
+    relativeError,
+    workers: Number(chosen.workers),
+    seed,
+    json: chosen.json === true,
+    live: chosen.quiet === true ? undefined : new LiveRegion(process.stderr),
+  });
 }
 
 /** No record is ever written over. */
@@ -228,7 +249,7 @@ function imagined(scenario: Scenario, seed: number): Opened {
 function parseFlags(options: object): z.infer<typeof flags> {
   const parsed = flags.safeParse(options);
   if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
 }
 
 function parseExperiments(text: string): 'auto' | 'none' | readonly ExperimentKind[] {

@@ -6,6 +6,7 @@ import { type Change, fitFleet, whatIf, type WhatIfOptions, whatIfScenario } fro
 import { parseDuration } from '../../base.ts';
 import { whatIfText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
+import { flagName } from '../flag-name.ts';
 import { LiveRegion } from '../live-region.ts';
 import { isScenario, loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
@@ -75,7 +76,7 @@ const flags = z.object({
 export async function whatIfCommand(subject: string, options: object): Promise<ExitCode> {
   const parsed = flags.safeParse(options);
   if (!parsed.success) {
-    throw new UsageError(parsed.error.issues.map((issue) => `--${flagOf(issue.path[0])}: ${issue.message}`).join('\n'));
+    throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
   }
   const chosen = parsed.data;
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
@@ -147,6 +148,3 @@ function changesOf(chosen: z.infer<typeof flags>): readonly Change[] {
     ...chosen.serviceTime.map((factor): Change => ({ kind: 'service-time', factor })),
   ];
 }
-
-const flagOf = (key: PropertyKey | undefined): string =>
-  String(key).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
