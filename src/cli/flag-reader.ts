@@ -1,7 +1,7 @@
 // Flags of `plimsoll load` as they were typed, read one by one. Every mistake is kept, so that all are told at once.
 
 import { type Duration, ms, parseDuration } from '../base.ts';
-import { readSource, type SourceRequest } from '../load.ts';
+import type { SourceRequest } from '../load.ts';
 import {
   constant,
   type Distribution,
@@ -16,12 +16,6 @@ import { UsageError } from './exit.ts';
 
 /** Times that may be 0. */
 const mayBeNothing = new Set(['--think', '--warm-up', '--retry-back-off']);
-
-/** A file that was given with a flag. */
-export interface GivenFile {
-  readonly name: string;
-  readonly text: string;
-}
 
 /** Reads what was typed and keeps every mistake. What it gives for a mistake stands in for it until `finish`. */
 export class FlagReader {
@@ -142,42 +136,6 @@ export class FlagReader {
       this.wrong(`--objective "${line}": ${parsed}`);
       return [];
     });
-  }
-
-  file({ name, text }: GivenFile, weights: readonly string[]): readonly SourceRequest[] {
-    const source = readSource(text, this.#weights(weights));
-    const place = (line: number | undefined): string => `${name}${line === undefined ? '' : `:${line}`}`;
-    if (source === undefined) {
-      this.wrong(
-        `${name}: expected curl commands, a HAR, targets of vegeta, an access log or an OpenAPI document, and it is none of them`,
-      );
-      return [];
-    }
-    if (weights.length > 0 && source.format !== 'openapi') {
-      this.wrong(`--weight is of the operations of an OpenAPI document, and ${name} is none`);
-    }
-    for (const note of source.notes ?? []) process.stderr.write(`${name}: ${note}\n`);
-    const isFatal = source.strict === true || source.requests.length === 0;
-    for (const { line, message } of source.problems) {
-      if (isFatal) this.wrong(`${place(line)}: ${message}`);
-      else process.stderr.write(`${place(line)}: left out: ${message}\n`);
-    }
-    if (source.requests.length === 0 && source.problems.length === 0) this.wrong(`${name}: there is no request in it`);
-    return source.requests;
-  }
-
-  /** `listItems=5`. */
-  #weights(lines: readonly string[]): ReadonlyMap<string, number> {
-    const weights = new Map<string, number>();
-    for (const line of lines) {
-      const [, name, count] = /^(.+)=(\d{1,4})$/.exec(line) ?? [];
-      if (name === undefined || Number(count) > 1000) {
-        this.wrong(
-          `--weight: found "${line}", expected an operation and a whole number up to 1000, such as listItems=5`,
-        );
-      } else weights.set(name.trim(), Number(count));
-    }
-    return weights;
   }
 
   times(requests: readonly SourceRequest[], speed: string, rate: number | undefined): readonly Duration[] {

@@ -5,7 +5,8 @@ import { type Duration, formatDuration, ns, seconds } from '../base.ts';
 import { chanceSeed } from '../host.ts';
 import type { HeldGroup, LoadGroup, LoadPlan, LoadTarget, SourceRequest } from '../load.ts';
 import type { ClientRetry, Demand, Step } from '../scenario.ts';
-import { FlagReader, type GivenFile } from './flag-reader.ts';
+import { FlagReader } from './flag-reader.ts';
+import { type GivenFile, requestsIn } from './given-file.ts';
 
 /** `h2` is HTTP/2 agreed on by ALPN, `h2c` HTTP/2 that both sides know of beforehand, `http2` whichever of them suits the address.
  * `auto` is left to the server: it is HTTP/1.1 here until somebody has asked. */
@@ -72,7 +73,7 @@ export function loadPlan(address: string | undefined, flags: LoadFlags, file: Gi
       `--connections ${connections} is less than --threads ${workers}: each thread needs a connection of its own`,
     );
   }
-  const requests = file === undefined ? [] : reader.file(file, flags.weight ?? []);
+  const requests = file === undefined ? [] : requestsIn(file, flags.weight ?? [], reader);
   const headers = { ...credentialsOf(base), ...reader.headers(flags.header ?? []) };
   const targets = targetsOf(base, requests, flags, reader);
   const flow = flowOf(base, requests, flags, headers, reader);

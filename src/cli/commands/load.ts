@@ -8,7 +8,8 @@ import { type Duration, formatDuration, ms, ns, parseDuration, seconds } from '.
 import { type LoadResult, machineLimits, preflight, probe, summaryOf } from '../../load.ts';
 import { loadJunit, loadText, objectiveLines } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { FlagReader, type GivenFile } from '../flag-reader.ts';
+import { FlagReader } from '../flag-reader.ts';
+import type { GivenFile } from '../given-file.ts';
 import { type LoadCommandFlags, readLoadFlags } from '../load-flags.ts';
 import { openOutputs } from '../load-outputs.ts';
 import { loadPlan, type PlannedLoad, type Protocol } from '../load-plan.ts';
