@@ -214,7 +214,11 @@ const scaled = ({ safe, half, low, high }: Edge, by: number): Edge => ({
 /** The scenario on a bad day: one replica less, dependencies as slow as their callers will bear, nothing else. */
 function badDay(scenario: Scenario): Scenario {
   const { topology } = scenario;
-  const services = topology.services.map((service): Service => ({ ...service, replicas: fewer(service, scenario) }));
+  const services = topology.services.map((service): Service => ({
+    ...service,
+    replicas: fewer(service, scenario),
+    autoscale: undefined,
+  }));
   const left = new Set(
     services.flatMap(({ name, replicas }) => Array.from({ length: replicas }, (_, index) => `${name}-${index + 1}`)),
   );
@@ -271,6 +275,9 @@ function againstOf(scenario: Scenario, copies: number): readonly string[] {
     ...topology.services
       .filter((service) => fewer(service, scenario) < service.replicas)
       .map(({ name, replicas }) => `${replicas - 1} of ${replicas} replicas of ${name}${each}`),
+    ...topology.services.flatMap(({ name, autoscale }) =>
+      autoscale === undefined ? [] : [`no replica of ${name} that comes later`],
+    ),
     ...slow.map(({ name }) => `${name} as slow as its callers will bear`),
     ...topology.clients.flatMap(({ name, retry }) =>
       retry === undefined ? [] : [`${name} ask up to ${retry.retries + 1} times`],

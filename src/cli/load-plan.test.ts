@@ -33,7 +33,10 @@ test('without a rate each connection is a user; with one the demand is open', ()
   const closed = loadPlan(address, { ...defaults, connections: '2k', think: '50ms' }, undefined);
   assert.equal(closed.shape, '2000 connections, closed loop');
   const [group] = closed.plan.groups;
-  assert.deepEqual(group?.demand.kind === 'closed' && [group.demand.users, group.demand.think], [2000, constant(ms(50))]);
+  assert.deepEqual(group?.demand.kind === 'closed' && [group.demand.users, group.demand.think], [
+    2000,
+    constant(ms(50)),
+  ]);
   const open = loadPlan(address, { ...defaults, rate: '2k', arrivals: 'poisson' }, undefined);
   assert.equal(open.shape, '10 connections, open loop at 2000/s, poisson');
   assert.deepEqual([open.plan.groups[0]?.connectionsMin, open.plan.groups[0]?.connectionsMax], [10, 10]);

@@ -332,7 +332,7 @@ export const outsideShare: Measure = (_, phase) => {
   if (counted.length < phase.replicas.length || all === undefined || all.value === 0) {
     return { missing: `${missing.inFlight}, counted apart from what the clients wait for` };
   }
-  const inside = sum(counted.map((replica) => replica.inFlight?.value ?? 0));
+  const inside = sum(counted.map((replica) => replica.inFlight?.value ?? 0)) + (phase.insideVisitors ?? 0);
   return settled(Math.max(0, 1 - inside / all.value));
 };
 

@@ -143,6 +143,31 @@ test('replicas are counted in the order of their numbers, dependencies left out 
   );
 });
 
+test('a replica that an autoscaler added or took away meanwhile is compared with nobody, and what it held is known', () => {
+  const line = { kind: 'phase', at_ns: 0, name: 'baseline', measure_from_ns: 1e9 } as const;
+  const ticks = seconds(`
+    10 4 | 10 4 | 20 2
+    10 4 | 10 4 |  5 1
+    10 4 | 10 4 |  5 1
+  `);
+  const of = (at_ns: number, event: string): PhaseEvidence | undefined =>
+    phaseEvidence({ line, events: [{ kind: 'event', at_ns, event, target: 'api-3' }], ticks }, () => true);
+  for (const visit of [of(2e9, 'replica-removed'), of(1e9, 'replica-added')]) {
+    assert.deepEqual(
+      visit?.replicas.map(({ id, share, held }) => [id, share, held?.value]),
+      [
+        ['api-1', 0.5, 0.5],
+        ['api-2', 0.5, 0.5],
+      ],
+    );
+    assert.equal(visit.insideVisitors, 1);
+  }
+  for (const other of [of(0.5e9, 'replica-added'), of(2e9, 'replica-started')]) {
+    assert.equal(other?.replicas.length, 3);
+    assert.equal(other.insideVisitors, undefined);
+  }
+});
+
 test('what is in flight grows with what is asked, and that is no growth; with equal answers it is', () => {
   const morning = seen(
     seconds(`

@@ -19,7 +19,10 @@ export interface PhaseEvidence {
   /** How long was judged. */
   readonly seconds: number;
   readonly ticks: readonly TickLine[];
+  /** Those that were there from the beginning of what is judged to its end; all of them where none was. */
   readonly replicas: readonly ReplicaEvidence[];
+  /** Mean number of requests inside the others, which came or went meanwhile: they are compared with nobody. */
+  readonly insideVisitors?: number;
   /** Good answers a second. */
   readonly throughput: Estimate;
   /** Requests that came due, a second. */
@@ -95,11 +98,14 @@ export function phaseEvidence(phase: SeenPhase, belongs: (id: string) => boolean
   const ticks = measuredTicks(phase);
   if (ticks.length === 0) return undefined;
   const seconds = sum(ticks.map(spanOf));
-  const ids = replicaIds(ticks, belongs);
+  const all = replicaIds(ticks, belongs);
+  const visitors = visitorsIn(phase, ticks);
+  const stayed = all.filter((id) => !visitors.has(id));
+  const ids = stayed.length === 0 ? all : stayed;
   const inFlight = fleetInFlight(ticks, ids);
   const latency = fleetLatency(ticks, ids);
   const inFlightMean = inFlight === undefined ? undefined : meanOverTime(inFlight);
-  const replicas = replicaEvidence(ticks, ids, seconds);
+  const replicas = replicaEvidence(ticks, ids, all, seconds);
   const failed = failedShareOf(ticks, ids);
   const offered = offeredRate(ticks);
   const dispersion = dispersionOf(ticks, ids);
@@ -110,6 +116,10 @@ export function phaseEvidence(phase: SeenPhase, belongs: (id: string) => boolean
     seconds,
     ticks,
     replicas,
+    ...insideVisitors(
+      ticks,
+      all.filter((id) => !ids.includes(id)),
+    ),
     throughput: throughputOf(ticks, ids),
     ...(offered === undefined ? {} : { offered }),
     ...(failed === undefined ? {} : { failedShare: failed }),
@@ -149,8 +159,30 @@ function replicaIds(ticks: readonly TickLine[], belongs: (id: string) => boolean
   return [...ids].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 }
 
-function replicaEvidence(ticks: readonly TickLine[], ids: readonly string[], seconds: number): ReplicaEvidence[] {
-  const inside = ids.map((id) => insideByTick(ticks, id, ids));
+/** Replicas that an autoscaler added or took away while the phase was judged. */
+function visitorsIn({ events }: SeenPhase, ticks: readonly TickLine[]): ReadonlySet<string> {
+  const from = ticks[0]?.at_ns ?? 0;
+  return new Set(
+    events
+      .filter(({ event, at_ns }) => at_ns >= from && (event === 'replica-added' || event === 'replica-removed'))
+      .flatMap(({ target }) => target ?? []),
+  );
+}
+
+function insideVisitors(ticks: readonly TickLine[], ids: readonly string[]): { readonly insideVisitors?: number } {
+  if (ids.length === 0) return {};
+  const byTick = ticks.map((tick) => sum(ids.map((id) => tickOf(tick, id)?.in_flight_mean ?? 0)));
+  return { insideVisitors: sum(byTick) / ticks.length };
+}
+
+/** `everybody`: those of `ids`, and whoever came or went meanwhile. */
+function replicaEvidence(
+  ticks: readonly TickLine[],
+  ids: readonly string[],
+  everybody: readonly string[],
+  seconds: number,
+): ReplicaEvidence[] {
+  const inside = ids.map((id) => insideByTick(ticks, id, everybody));
   const heldByTick = ticks.map((_, index) => {
     const all = inside.map((one) => one.byTick[index]);
     const total = sumKnown(all);

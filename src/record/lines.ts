@@ -210,7 +210,8 @@ export type ExperimentKind =
 export interface EventLine {
   readonly kind: 'event';
   readonly at_ns: number;
-  /** `replica-stopped`, `replica-continued`, `replica-exited`, `replica-started`, `gateway-restarted`, `limit-reached`, … */
+  /** `replica-stopped`, `replica-continued`, `replica-exited`, `replica-started`; of an autoscaler `scaled` (a service), `replica-added`,
+   * `replica-removed`; `gateway-restarted`, `limit-reached`, … */
   readonly event: string;
   readonly target?: string;
   readonly detail?: string;
@@ -272,7 +273,7 @@ export interface ReplicaTick {
   readonly throttled_periods?: number;
   /** Whether the balancer gave it requests at the end of the span: false once its health checks have failed. */
   readonly in_rotation?: boolean;
-  /** `up`, `down`, `stopped`: as the balancer or the operator sees it. */
+  /** `up`, `down`, `stopped`, `draining`: as the balancer or the operator sees it. */
   readonly state?: string;
 }
 

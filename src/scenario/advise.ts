@@ -21,6 +21,12 @@ export function advise({ topology, demand, faults }: Scenario, source: Source): 
     const message = 'a check may still be running when the next is due: a timeout below the interval avoids that';
     advice.push(source.at(['gateway', 'health', 'timeout'], message));
   }
+  for (const { name, autoscale } of services) {
+    if (autoscale !== undefined && autoscale.target * (1 + autoscale.tolerance) >= 1) {
+      const message = `full replicas exceed the target of ${Math.round(100 * autoscale.target)} % by less than the tolerance: they are never given company`;
+      advice.push(source.at(['services', name, 'autoscale', 'target'], message));
+    }
+  }
   for (const service of services) {
     for (const [index, call] of service.calls.entries()) {
       const path: Path = ['services', service.name, 'calls', index];

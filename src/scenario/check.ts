@@ -29,6 +29,7 @@ export function check(raw: Raw, source: Source): Problem[] {
     ...checkNames(draft, source),
     ...checkProcessors(draft, source),
     ...checkCalls(draft, source),
+    ...checkScaling(draft, source),
     ...checkClients(draft, source),
     ...checkPinned(draft, source),
     ...checkDemand(draft, source),
@@ -106,6 +107,27 @@ function wayByCalls(services: Raw, from: string, to: string): readonly string[] 
     return undefined;
   };
   return walk(from);
+}
+
+function checkScaling({ services }: Draft, source: Source): Problem[] {
+  return Object.keys(services).flatMap((name): Problem[] => {
+    const service = mappingIn(services, name);
+    if (!('autoscale' in service)) return [];
+    const { min = 1, max, metric } = mappingIn(service, 'autoscale');
+    const { replicas = defaults.replicas } = service;
+    const problems: Problem[] = [];
+    if (typeof min === 'number' && typeof max === 'number' && typeof replicas === 'number') {
+      if (min <= max && (replicas < min || replicas > max)) {
+        const message = `${name} begins with ${replicas} replicas: expected ${min} to ${max}, as autoscale has it`;
+        problems.push(source.at(['services', name, 'replicas'], message));
+      }
+    }
+    if (metric === 'cpu' && !('cpu_time' in service)) {
+      const message = `requests of ${name} need no processor time: expected cpu_time, or metric: workers`;
+      problems.push(source.at(['services', name, 'autoscale', 'metric'], message));
+    }
+    return problems;
+  });
 }
 
 function checkClients({ services, clients, gateway, hasNetwork }: Draft, source: Source): Problem[] {

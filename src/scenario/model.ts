@@ -67,6 +67,26 @@ export interface Service {
   readonly gcPauses?: GcPauses;
   /** Where the replicas stand, in turn: the first in the first zone, … */
   readonly zones?: readonly string[];
+  /** Absent: there are as many replicas as `replicas` says. Imagined time only. */
+  readonly autoscale?: Autoscale | undefined;
+}
+
+/** Replicas come and go after the algorithm of Kubernetes' horizontal pod autoscaler. */
+export interface Autoscale {
+  readonly min: number;
+  readonly max: number;
+  /** What is held against the target: workers that are busy, or processor time used, of what a replica has. */
+  readonly metric: 'workers' | 'cpu';
+  /** The share (0–1) that is wanted, on average over the replicas. */
+  readonly target: number;
+  /** From one look to the next. */
+  readonly every: Duration;
+  /** Up to this share off the target nothing changes. */
+  readonly tolerance: number;
+  /** From the decision until a new replica takes requests. */
+  readonly startLag: Duration;
+  /** Fewer replicas must have been enough for so long. */
+  readonly scaleDownAfter: Duration;
 }
 
 /** Service and processor times are multiplied by `factor` at the start, and by less and less, in a straight line, until they are

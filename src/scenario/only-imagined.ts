@@ -16,6 +16,9 @@ export function onlyImagined({ topology, demand, network }: Scenario): readonly 
     ...(users > usersMax ? [`${users.toLocaleString('en')} users`] : []),
     ...(gateways > 1 ? [`${gateways} load balancers`] : []),
     ...(network === undefined ? [] : ['a network with delays and losses of its own']),
+    ...topology.services.flatMap(({ name, autoscale }) =>
+      autoscale === undefined ? [] : [`replicas of ${name} that come and go`],
+    ),
     ...topology.services.flatMap(({ name, queue: { order = 'fifo' } }) =>
       order === 'fifo' ? [] : [`a queue of ${name} that is ${order}`],
     ),

@@ -296,7 +296,7 @@ test('a missing part is told where it should be', () => {
 
 test('an unknown key is told at the key, with the one that was meant', () => {
   check(plain.replace('api: {}', 'api: { replcas: 3 }'), [
-    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, cpu_scheduling, cores, calls, health_shares_pool, cold_start, gc_pauses, zones, copies. Did you mean replicas?",
+    "my.yaml:3:10: services.api.replcas: unknown key 'replcas': expected one of replicas, workers, service_time, cpu_time, queue, cpu_quota, cpu_scheduling, cores, calls, health_shares_pool, cold_start, gc_pauses, zones, autoscale, copies. Did you mean replicas?",
   ]);
   check(`${plain}warmUp: 3s\n`, [
     "my.yaml:7:1: warmUp: unknown key 'warmUp': expected one of plimsoll, name, about, services, dependencies, network, gateway, clients, demand, connections, faults, objectives, warm_up, duration, in_lab, expect. Did you mean warm_up?",

@@ -11,6 +11,7 @@ import { check, isMapping, type Raw } from './check.ts';
 import { withCopies } from './copies.ts';
 import { explain } from './explain.ts';
 import type {
+  Autoscale,
   Call,
   Clients,
   Demand,
@@ -35,6 +36,7 @@ import {
   type ScenarioSurface,
   type ServiceSurface,
 } from './surface.ts';
+import type { AutoscaleSurface } from './surface-autoscale.ts';
 import type { ConnectionsSurface, DemandSurface } from './surface-demand.ts';
 import { networkSchema } from './surface-network.ts';
 
@@ -145,8 +147,15 @@ function buildService(name: string, surface: ServiceSurface): Service {
     ...(surface.cold_start === undefined ? {} : { coldStart: surface.cold_start }),
     ...(surface.gc_pauses === undefined ? {} : { gcPauses: surface.gc_pauses }),
     ...(surface.zones === undefined ? {} : { zones: surface.zones }),
+    ...(surface.autoscale === undefined ? {} : { autoscale: buildAutoscale(surface.autoscale) }),
   };
 }
+
+const buildAutoscale = ({ start_lag, scale_down_after, ...same }: AutoscaleSurface): Autoscale => ({
+  ...same,
+  startLag: start_lag,
+  scaleDownAfter: scale_down_after,
+});
 
 const buildCall = ({ to, timeout, retries, back_off, budget, choice }: ServiceSurface['calls'][number]): Call => ({
   to,

@@ -7,6 +7,7 @@
 
 import { z } from 'zod';
 import type { Choice, PolicyName } from './model.ts';
+import { autoscaleSchema } from './surface-autoscale.ts';
 import { connectionsSchema, demandSchema, objectivesSchema } from './surface-demand.ts';
 import { distribution, durationOrDistribution } from './surface-distribution.ts';
 import { networkFaultKinds, networkFaults, networkSchema } from './surface-network.ts';
@@ -138,6 +139,9 @@ export const serviceSchema = mapping({
     .min(1, { error: 'at least one zone' })
     .optional()
     .describe('Where the replicas stand, in turn: the first in the first zone.'),
+  autoscale: autoscaleSchema
+    .optional()
+    .describe('Replicas come and go as load does. Imagined time only; without this key there are always as many.'),
   copies: whole(1, copiesMax)
     .optional()
     .describe(

@@ -6,7 +6,7 @@ import { assert, type Dice, dice, instantAt, unreachable } from '../base.ts';
 import { type RetryPolicy, retryPolicyOf } from '../policy.ts';
 import type { Call, Choice } from '../scenario.ts';
 import type { Deadlines, Timed } from './deadlines.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, Site } from './fleet.ts';
 import { type Jobs, outcomes, purposes, states } from './jobs.ts';
 import type { Station } from './station.ts';
 
@@ -27,8 +27,7 @@ export interface CallDuties {
 interface Plan {
   readonly call: Call;
   readonly deadlines: Deadlines | undefined;
-  /** Grows with the site that is called. */
-  readonly targets: readonly Station[];
+  readonly site: Site;
 }
 
 /** One call as one replica makes it: its own turn, its own dice, its own budget. */
@@ -53,7 +52,7 @@ export class Calls {
         site.calls.map((call) => ({
           call,
           deadlines: call.timeout === undefined ? undefined : duties.newDeadlines(call.timeout, this.#timed),
-          targets: duties.fleet.site(call.to).stations,
+          site: duties.fleet.site(call.to),
         })),
       );
     }
@@ -145,7 +144,7 @@ export class Calls {
     const name = `calls/${station.id}/${index}`;
     const caller = {
       plan,
-      choose: chooserOf(plan.call.choice, plan.targets, dice(seed, name)),
+      choose: chooserOf(plan.call.choice, plan.site, dice(seed, name)),
       retry: retryPolicyOf(plan.call, dice(seed, `${name}/retries`)),
     };
     this.#callers.set(key, caller);
@@ -153,10 +152,10 @@ export class Calls {
   }
 }
 
-function chooserOf(choice: Choice, targets: readonly Station[], source: Dice): () => Station {
+function chooserOf(choice: Choice, site: Site, source: Dice): () => Station {
   let turn = 0;
   const at = (index: number): Station => {
-    const station = targets[index];
+    const station = site.stations[index];
     assert(station !== undefined, 'a call has somewhere to go');
     return station;
   };
@@ -164,9 +163,9 @@ function chooserOf(choice: Choice, targets: readonly Station[], source: Dice): (
     case 'pick-first':
       return () => at(0);
     case 'random':
-      return () => at(source.below(targets.length));
+      return () => at(source.below(site.listed));
     case 'round-robin':
-      return () => at(turn++ % targets.length);
+      return () => at(turn++ % site.listed);
     default:
       return unreachable(choice, 'a choice that nobody makes');
   }

@@ -51,6 +51,11 @@ export class Checks {
 
   ask(index: number, now: number): void {
     const check = this.#check(index);
+    if (!check.gate.isListed(check.endpoint)) {
+      // Nobody asks a replica that is not there; should it come again, it is asked from then on.
+      this.#duties.scheduleQuestion(now + this.#duties.settings.interval, index);
+      return;
+    }
     check.deadline = check.machine.asked(instantAt(now));
     this.#duties.scheduleExpiry(check.deadline, index);
     check.job = this.#duties.jobs.allocate(purposes.check, index);

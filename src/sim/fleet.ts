@@ -30,6 +30,8 @@ export interface Site {
   readonly calls: readonly Call[];
   /** Grows when replicas are added. */
   readonly stations: readonly Station[];
+  /** So many of them are given out: the first ones. An autoscaler takes others out. */
+  listed: number;
 }
 
 /** What a dependency has instead of a service's settings. */
@@ -88,6 +90,7 @@ export class Fleet {
         service,
         calls: service.calls,
         stations: stationsOf(service.name),
+        listed: 0,
       })),
       ...topology.dependencies.map(({ name, workers, serviceTime, zone }): Site => ({
         name,
@@ -95,6 +98,7 @@ export class Fleet {
         service: { workers, serviceTime, ...plainSite, ...(zone === undefined ? {} : { zones: [zone] }) },
         calls: [],
         stations: stationsOf(name),
+        listed: 0,
       })),
     ];
     for (const site of this.sites) this.#kindOf.set(site.name, this.#newKind(site));
@@ -118,9 +122,15 @@ export class Fleet {
     return station;
   }
 
-  /** Adds replicas until there are `count`. */
+  /** Whether there is such a replica now: given out, or on its way out and not gone yet. */
+  isThere(station: Station): boolean {
+    return station.place < this.siteOf(station).listed || !station.down;
+  }
+
+  /** Adds replicas until there are `count`; those that an autoscaler took away are started again. */
   setReplicas(name: string, count: number, now: number): void {
     const site = this.site(name);
+    for (const station of site.stations.slice(site.listed, count)) station.restart(now);
     const stations = this.#stationsOf.get(name);
     assert(stations !== undefined, 'a site has stations');
     while (stations.length < count) {
@@ -133,6 +143,7 @@ export class Fleet {
       const { gcPauses } = site.service;
       if (gcPauses !== undefined) this.#gcPauses.begin(station, gcPauses, now);
     }
+    site.listed = Math.max(site.listed, count);
   }
 
   /** The event of a station that pauses to collect its garbage has come. */

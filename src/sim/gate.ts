@@ -52,6 +52,8 @@ export class Gate {
   #balancers: readonly Balancer[];
   #stations: readonly Station[] = [];
   #healthy: boolean[] = [];
+  /** By endpoint: whether it is given out at all. */
+  #listed: readonly boolean[] = [];
   #version = 0;
   /** In flight at each endpoint as this gate sees it, and the area under it: what is left to go by when a replica is silent. Four
    * numbers an endpoint, see `part`. */
@@ -76,7 +78,11 @@ export class Gate {
   }
 
   get healthyCount(): number {
-    return this.#healthy.filter(Boolean).length;
+    return this.#healthy.filter((healthy, endpoint) => healthy && this.#listed[endpoint] === true).length;
+  }
+
+  get listedCount(): number {
+    return this.#listed.filter(Boolean).length;
   }
 
   station(endpoint: number): Station {
@@ -85,8 +91,8 @@ export class Gate {
     return station;
   }
 
-  /** Takes a list of stations that begins with the present one. */
-  setStations(stations: readonly Station[], now: number): void {
+  /** Takes a list of stations that begins with the present one. Those that are not to be given out keep their places. */
+  setStations(stations: readonly Station[], isListed: (station: Station) => boolean, now: number): void {
     assert(stations.length >= this.#stations.length, 'replicas are added, never taken away');
     for (let index = this.#stations.length; index < stations.length; index++) this.#healthy.push(true);
     const known = this.#seen.length;
@@ -96,7 +102,12 @@ export class Gate {
       this.#seen[at + part.cutAt] = now;
     }
     this.#stations = stations;
+    this.#listed = stations.map(isListed);
     this.#rebuild();
+  }
+
+  isListed(endpoint: number): boolean {
+    return this.#listed[endpoint] ?? false;
   }
 
   isHealthy(endpoint: number): boolean {
@@ -120,7 +131,13 @@ export class Gate {
     this.#version += 1;
     const fleet = {
       version: this.#version,
-      endpoints: this.#stations.map((station) => ({ id: station.id, host: '', port: 0, weight: 1, zone: undefined })),
+      endpoints: this.#stations.map((station, endpoint) => ({
+        id: station.id,
+        host: '',
+        port: 0,
+        weight: this.#listed[endpoint] === true ? 1 : 0,
+        zone: undefined,
+      })),
       healthy: [...this.#healthy],
     };
     for (const balancer of this.#balancers) balancer.rebuild(fleet);

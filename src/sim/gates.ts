@@ -23,6 +23,9 @@ export interface GatesDuties {
 export class Gates {
   readonly #duties: GatesDuties;
   readonly #shared = new Map<string, Gate>();
+  /** Lists in the hands of clients, in the present phase. */
+  #lists: { readonly gate: Gate; readonly service: string; readonly zone: string | undefined }[] = [];
+  #phase = 0;
 
   constructor(duties: GatesDuties) {
     this.#duties = duties;
@@ -39,14 +42,17 @@ export class Gates {
     const via = clients.via === 'gateway' && clients.pinned === true ? 'connections' : clients.via;
     if (via === 'registry') {
       const gate = this.#newGate('registry', choice, `registry/${name}/${phase}`, now);
-      gate.setStations(this.#near(service, clients.zone), now);
+      this.#setStations(gate, service, clients.zone, now);
+      if (phase !== this.#phase) this.#lists = [];
+      this.#phase = phase;
+      this.#lists.push({ gate, service, zone: clients.zone });
       return gate;
     }
     const key = `${via}/${service}`;
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
     const gate = this.#newGate(via, via === 'forwarder' ? 'round-robin' : (policy ?? 'round-robin'), key, now);
-    gate.setStations(this.#near(service, undefined), now);
+    this.#setStations(gate, service, undefined, now);
     this.#shared.set(key, gate);
     const { gateway } = this.#duties;
     if (via === 'gateway' && gateway !== undefined) gate.deadlines = this.#duties.newDeadlines(gateway.timeout);
@@ -58,7 +64,7 @@ export class Gates {
   to(station: Station, now: number): Gate {
     const balancer = balancerByName('pick-first', { seed: 0 });
     const gate = new Gate({ kind: 'registry', balancers: [balancer], retries: 0, budget: undefined }, now);
-    gate.setStations([station], now);
+    gate.setStations([station], () => true, now);
     return gate;
   }
 
@@ -83,13 +89,19 @@ export class Gates {
     return near.length === 0 ? [...stations] : near;
   }
 
-  /** Replicas have been added to a service: whoever keeps a list of them takes the new one. */
-  grown(service: string, now: number): void {
+  #setStations(gate: Gate, service: string, zone: string | undefined, now: number): void {
+    const { listed } = this.#duties.fleet.site(service);
+    gate.setStations(this.#near(service, zone), ({ place }) => place < listed, now);
+  }
+
+  /** Replicas have been added to a service, or taken out of its list: whoever keeps one takes the new one. */
+  changed(service: string, now: number): void {
+    for (const list of this.#lists) if (list.service === service) this.#setStations(list.gate, service, list.zone, now);
     for (const kind of ['gateway', 'connections', 'forwarder']) {
       const gate = this.#shared.get(`${kind}/${service}`);
       if (gate === undefined) continue;
       const before = gate.stations.length;
-      gate.setStations([...this.#duties.fleet.site(service).stations], now);
+      this.#setStations(gate, service, undefined, now);
       if (kind !== 'forwarder') this.#duties.watch(gate, before, now);
     }
   }

@@ -166,7 +166,7 @@ test('when a shared connection breaks, those who hear of it later do not break t
   const { world } = new Simulation(scenarioFrom(pinned({ users: 2, clients: '', seconds: 1 })), { seed: 1 });
   const balancers = [balancerByName('round-robin', { seed: 1 })];
   const gate = new Gate({ kind: 'connections', balancers, retries: 0, budget: undefined }, 0);
-  gate.setStations(world.fleet.stations, 0);
+  gate.setStations(world.fleet.stations, () => true, 0);
   const pins = new Pins({ users: 2, usersPerConnection: 2, keepAlive: undefined }, gate);
   const first = pins.endpointFor(0, 0) ?? assert.fail('somebody is fit');
   assert.equal(pins.endpointFor(1, 0), first);

@@ -100,6 +100,7 @@ export class Simulation implements Player {
   *play(arrangement: Arrangement): Generator<RecordLine, void> {
     const world = this.#world;
     const events: RecordLine[] = [];
+    world.onScaling = (event, at_ns) => events.push({ kind: 'event', at_ns, ...event });
     this.#prepare(arrangement, events);
     const began = world.now;
     const measureFrom = began + arrangement.warmUp;
@@ -272,7 +273,7 @@ function demandsOf(arrangement: Arrangement, world: World): Parameters<World['be
   const clients = clientsOf(first.clients);
   const demand: Demand = { kind: 'closed', clients: clients.name, users: 1, flow: first.flow, think: constant(ns(0)) };
   const site = world.fleet.sites.find((each) => each.name === clients.service);
-  return (site?.stations ?? []).map((station) => ({ demand, clients, alone: station.id }));
+  return (site?.stations.slice(0, site.listed) ?? []).map((station) => ({ demand, clients, alone: station.id }));
 }
 
 function changed(before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>): readonly string[] {

@@ -13,6 +13,7 @@ import {
 } from '../record.ts';
 import { type Histogram, histogramFields } from '../stats.ts';
 import { cell, cellsEach } from './cells.ts';
+import type { Fleet } from './fleet.ts';
 import { cutLevel } from './gate.ts';
 import type { Group } from './group.ts';
 import type { Station } from './station.ts';
@@ -31,6 +32,8 @@ export class Ticker {
   /** What they were before that: to be written over. */
   #spare: Float64Array | undefined;
   #silent: Uint8Array;
+  /** Who was there then. */
+  #there: Uint8Array;
   #gatewayRequests = 0;
   #gatewayRetries = 0;
   #ejections = 0;
@@ -52,6 +55,7 @@ export class Ticker {
     }
     this.#before = world.fleet.cells.copy();
     this.#silent = silentOf(world.fleet.stations);
+    this.#there = thereIn(world.fleet);
     this.#cutGateways();
   }
 
@@ -62,12 +66,14 @@ export class Ticker {
     for (const station of fleet.stations) station.settle(now);
     const after = fleet.cells.copy(this.#spare);
     const silent = silentOf(fleet.stations);
+    const there = thereIn(fleet);
+    const told = fleet.stations.filter(({ index }) => there[index] === 1 || this.#there[index] === 1);
     const line: TickLine = {
       kind: 'tick',
       at_ns: this.#from,
       span_ns: span,
       phase,
-      replicas: fleet.stations.map((station) => this.#replica(station, span, after, silent)),
+      replicas: told.map((station) => this.#replica(station, span, after, silent)),
       clients: groups.map((group) => this.#client(group)),
       ...this.#cutGateways(),
     };
@@ -75,6 +81,7 @@ export class Ticker {
     this.#spare = this.#before;
     this.#before = after;
     this.#silent = silent;
+    this.#there = there;
     return line;
   }
 
@@ -95,10 +102,15 @@ export class Ticker {
       ...(latency === undefined ? {} : { latency }),
       ...(isSilent || this.#silent[index] === 1 ? inFlightOnly(outside) : grownBetween(grown, span, isLimited)),
       ...this.#rotation(station),
-      state: isSilent ? 'silent' : 'up',
+      state: this.#stateOf(station, isSilent),
     };
     books.clearRecent(index);
     return this.#brief ? inShort(tick) : tick;
+  }
+
+  #stateOf(station: Station, isSilent: boolean): string {
+    if (station.place >= this.#world.fleet.siteOf(station).listed) return 'draining';
+    return isSilent ? 'silent' : 'up';
   }
 
   #inFlightFromOutside(station: Station): number | undefined {
@@ -169,7 +181,7 @@ export class Ticker {
       ...errorsOf(new Map(grown.filter(([, count]) => count > 0))),
       in_flight_mean: sum(gates.map((gate) => cutLevel(gate.inFlight, now).mean)),
       healthy: sum(gates.map((gate) => gate.healthyCount)),
-      total: sum(gates.map((gate) => gate.stations.length)),
+      total: sum(gates.map((gate) => gate.listedCount)),
       ...(this.#world.checksHealth ? { ejections: ejections - this.#ejections } : {}),
     };
     this.#gatewayRequests = requests;
@@ -185,6 +197,10 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 /** 1 for each station that cannot be asked. */
 const silentOf = (stations: readonly Station[]): Uint8Array =>
   Uint8Array.from(stations, (station) => (station.silent ? 1 : 0));
+
+/** 1 for each station that stands, or is counted on. */
+const thereIn = (fleet: Fleet): Uint8Array =>
+  Uint8Array.from(fleet.stations, (station) => (fleet.isThere(station) ? 1 : 0));
 
 function inFlightOnly(mean: number | undefined): Pick<ReplicaTick, 'in_flight_mean'> {
   return mean === undefined ? {} : { in_flight_mean: mean };

@@ -27,6 +27,7 @@ import {
   pacerOf,
   type PolicyName,
   type Scenario,
+  type Service,
 } from '../scenario.ts';
 import { Books } from './books.ts';
 import { Calls } from './calls.ts';
@@ -41,6 +42,7 @@ import { type EventHandler, Kernel } from './kernel.ts';
 import type { End } from './network.ts';
 import { Post } from './post.ts';
 import { Requests } from './requests.ts';
+import { Scaling, type ScalingDuties, type ScalingEvent } from './scaling.ts';
 import type { Station } from './station.ts';
 import { Thinking } from './thinking.ts';
 
@@ -80,6 +82,8 @@ export class World implements FleetDuties {
   readonly requests = new Requests();
   readonly fleet: Fleet;
   readonly books: Books;
+  /** Hears what autoscalers do. */
+  onScaling: ((event: ScalingEvent, now: number) => void) | undefined;
   /** The groups of the present phase. */
   groups: readonly Group[] = [];
 
@@ -160,6 +164,7 @@ export class World implements FleetDuties {
     });
     for (const service of scenario.topology.services) this.setReplicas(service.name, service.replicas);
     for (const dependency of scenario.topology.dependencies) this.setReplicas(dependency.name, 1);
+    this.#beginScaling(scenario.topology.services);
   }
 
   get now(): number {
@@ -206,7 +211,20 @@ export class World implements FleetDuties {
   setReplicas(service: string, count: number): void {
     this.fleet.setReplicas(service, count, this.now);
     this.books.grow(this.fleet.stations.length);
-    this.#gates.grown(service, this.now);
+    this.#gates.changed(service, this.now);
+  }
+
+  #beginScaling(services: readonly Service[]): void {
+    const duties: ScalingDuties = {
+      fleet: this.fleet,
+      plan: (at, act) => this.plan(at, act),
+      setReplicas: (service, count) => this.setReplicas(service, count),
+      listed: (service, now) => this.#gates.changed(service, now),
+      tell: (event, now) => this.onScaling?.(event, now),
+    };
+    for (const { name, autoscale } of services) {
+      if (autoscale !== undefined) new Scaling(name, autoscale, duties).begin(this.now);
+    }
   }
 
   /** From now on the gateway balances by this policy. */

@@ -63,7 +63,7 @@ const replicasRun: Claim = {
 
 function verdict(evidence: Evidence): Finding {
   const { baseline } = evidence;
-  const inside = sum(baseline.replicas.map((replica) => replica.inFlight?.value ?? 0));
+  const inside = sum(baseline.replicas.map((replica) => replica.inFlight?.value ?? 0)) + (baseline.insideVisitors ?? 0);
   const all = baseline.inFlight?.value ?? 0;
   const service = meanService(evidence);
   return {
