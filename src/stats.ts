@@ -21,6 +21,7 @@ export {
 export { type ExponentialPoint, exponentialPoint, histogramOfPoint } from './stats/histogram-otlp.ts';
 export { Level, type LevelSpan } from './stats/level.ts';
 export { meanOf, Moments, varianceOf } from './stats/moments.ts';
+export { nth } from './stats/nth.ts';
 export { medianOf, quantileInterval, quantileOf } from './stats/quantile.ts';
 export { WindowCount } from './stats/window.ts';
 

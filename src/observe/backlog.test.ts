@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dice } from '../base.ts';
-import { backlogs, backlogThreshold } from './backlog.ts';
+import { backlogs, backlogThreshold, type Steps, stepsByReplica } from './backlog.ts';
 import type { SeenRequest } from './seen.ts';
 
 function request(startMs: number, endMs: number, replica: string): SeenRequest {
@@ -40,10 +40,14 @@ function station(
   return requests;
 }
 
+function stepsOf(requests: readonly SeenRequest[], replica: string): Steps {
+  return stepsByReplica(requests, [replica]).get(replica) ?? assert.fail('a replica that is named has steps');
+}
+
 const spans = { origin: 0, length: 1000, count: 200 };
 
 function capacity(requests: readonly SeenRequest[], replica: string, threshold: number): number {
-  const found = backlogs(requests, replica, threshold, spans);
+  const found = backlogs(stepsOf(requests, replica), threshold, spans);
   const finished = found.reduce((sum, one) => sum + one.finished, 0);
   return finished / (found.reduce((sum, one) => sum + one.milliseconds, 0) / 1000);
 }
@@ -70,14 +74,14 @@ test('a threshold below the pool makes it look slower, never faster', () => {
 test('the threshold is as high as the least loaded replica allows, and at least 3', () => {
   const busy = station('a', 4, 20, 0.195, 100_000, 5);
   const idle = station('b', 4, 20, 0.05, 100_000, 6);
-  assert.equal(backlogThreshold([...busy, ...idle], ['a', 'b']), 3);
+  assert.equal(backlogThreshold(stepsByReplica([...busy, ...idle], ['a', 'b']).values()), 3);
   const both = [...busy, ...station('b', 4, 20, 0.19, 100_000, 7)];
-  assert.ok(backlogThreshold(both, ['a', 'b']) > 6);
+  assert.ok(backlogThreshold(stepsByReplica(both, ['a', 'b']).values()) > 6);
 });
 
 test('time and answers fall into the spans in which they happen', () => {
   const requests = [request(500, 2500, 'a'), request(600, 2600, 'a'), request(700, 1200, 'a')];
-  assert.deepEqual(backlogs(requests, 'a', 3, { origin: 0, length: 1000, count: 3 }), [
+  assert.deepEqual(backlogs(stepsOf(requests, 'a'), 3, { origin: 0, length: 1000, count: 3 }), [
     { milliseconds: 300, finished: 0 },
     { milliseconds: 200, finished: 1 },
     { milliseconds: 0, finished: 0 },

@@ -17,23 +17,28 @@ export interface Backlog {
   readonly finished: number;
 }
 
+/** Beginnings and ends of one replica's requests, each in order. */
+export interface Steps {
+  readonly begins: Float64Array;
+  readonly ends: Float64Array;
+}
+
 /** The threshold T for these replicas: requests inside, at least 3. */
-export function backlogThreshold(requests: readonly SeenRequest[], replicas: readonly string[]): number {
-  const levels = replicas.map((id) => levelExceeded(stepsOf(requests, id), 0.3)).filter((level) => level > 0);
+export function backlogThreshold(replicas: Iterable<Steps>): number {
+  const levels = [...replicas].map((steps) => levelExceeded(steps, 0.3)).filter((level) => level > 0);
   return Math.max(3, Math.min(...levels));
 }
 
-/** For each span of `length` milliseconds from `origin`: how long `replica` had at least `threshold` inside, and how many
+/** For each span of `length` milliseconds from `origin`: how long the replica had at least `threshold` inside, and how many
  * finished meanwhile. */
 export function backlogs(
-  requests: readonly SeenRequest[],
-  replica: string,
+  replica: Steps,
   threshold: number,
   spans: { readonly origin: number; readonly length: number; readonly count: number },
 ): Backlog[] {
   const found = Array.from({ length: spans.count }, () => ({ milliseconds: 0, finished: 0 }));
   let last = spans.origin;
-  walk(stepsOf(requests, replica), (at, by, level) => {
+  walk(replica, (at, by, level) => {
     if (level >= threshold) {
       addTime(found, spans, last, at);
       if (by < 0) {
@@ -46,25 +51,26 @@ export function backlogs(
   return found;
 }
 
-/** Beginnings and ends of one replica's requests, each in order. */
-interface Steps {
-  readonly begins: Float64Array;
-  readonly ends: Float64Array;
-}
-
-function stepsOf(requests: readonly SeenRequest[], replica: string): Steps {
-  let count = 0;
-  for (const request of requests) if (request.replica === replica) count += 1;
-  const begins = new Float64Array(count);
-  const ends = new Float64Array(count);
-  let at = 0;
-  for (const request of requests) {
-    if (request.replica !== replica) continue;
-    begins[at] = request.handedMs;
-    ends[at] = request.endMs;
-    at += 1;
+/** The steps of every replica that is named. */
+export function stepsByReplica(
+  requests: readonly SeenRequest[],
+  replicas: readonly string[],
+): ReadonlyMap<string, Steps> {
+  const own = new Map<string | undefined, { readonly begins: number[]; readonly ends: number[] }>(
+    replicas.map((id) => [id, { begins: [], ends: [] }]),
+  );
+  for (const { replica, handedMs, endMs } of requests) {
+    const steps = own.get(replica);
+    steps?.begins.push(handedMs);
+    steps?.ends.push(endMs);
   }
-  return { begins: begins.sort(), ends: ends.sort() };
+  const inOrder = (times: readonly number[]): Float64Array => Float64Array.from(times).sort();
+  return new Map(
+    replicas.map((id) => {
+      const { begins = [], ends = [] } = own.get(id) ?? {};
+      return [id, { begins: inOrder(begins), ends: inOrder(ends) }];
+    }),
+  );
 }
 
 /** Tells of every step in order, with the level before it; at the same millisecond the ends come first. */

@@ -18,7 +18,7 @@ import {
   type ReplicaTick,
 } from '../record.ts';
 import { Histogram } from '../stats.ts';
-import { type Backlog, backlogs, backlogThreshold } from './backlog.ts';
+import { type Backlog, backlogs, backlogThreshold, stepsByReplica } from './backlog.ts';
 import { countError, type SeenRequest } from './seen.ts';
 
 export interface ForeignFacts {
@@ -60,9 +60,10 @@ export function recordOfRequests(requests: readonly SeenRequest[], facts: Foreig
   ];
   const ticks = Math.max(1, Math.floor((span.toMs - origin) / tickLength));
   const buckets = bucketRequests(requests, origin, ticks);
-  const threshold = backlogThreshold(requests, replicas);
+  const steps = stepsByReplica(requests, replicas);
+  const threshold = backlogThreshold(steps.values());
   const waiting = new Map(
-    replicas.map((id) => [id, backlogs(requests, id, threshold, { origin, length: tickLength, count: ticks })]),
+    [...steps].map(([id, own]) => [id, backlogs(own, threshold, { origin, length: tickLength, count: ticks })]),
   );
   for (let index = 0; index < ticks; index++) {
     const from = origin + index * tickLength;

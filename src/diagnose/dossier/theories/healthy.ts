@@ -1,5 +1,6 @@
 // Nothing is wrong, as far as the evidence reaches.
 
+import { nth } from '../../../stats.ts';
 import { digits, percent } from '../../wording.ts';
 import { slownessLuck } from '../slow-luck.ts';
 import { isEven, rangeOf, timesOf, unevenest } from '../spread.ts';
@@ -194,15 +195,14 @@ function tailIn(view: View): { ratio: number; trend: number } | undefined {
   const half = Math.floor(seconds.length / 2);
   const first = middleOf(seconds.slice(0, half));
   const second = middleOf(seconds.slice(half));
-  const sorted = seconds.toSorted();
-  const middle = sorted[half] ?? 0;
+  const middle = nth(seconds, half);
   // A millisecond either way is below what logs tell.
   return {
-    ratio: (sorted[Math.floor(sorted.length * 0.99)] ?? 0) / Math.max(middle, 0.001),
+    ratio: nth(seconds, Math.floor(seconds.length * 0.99)) / Math.max(middle, 0.001),
     trend: Math.max(second, 0.001) / Math.max(first, 0.001),
   };
 }
 
 function middleOf(values: Float64Array): number {
-  return values.toSorted()[Math.floor(values.length / 2)] ?? 0;
+  return nth(values, Math.floor(values.length / 2));
 }
