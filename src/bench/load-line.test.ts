@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseScenario, type Scenario } from '../scenario.ts';
+import { ms } from '../base.ts';
+import { constant, parseScenario, type Scenario } from '../scenario.ts';
 import { type Edge, type LoadLine, loadLine, type LoadLineProgress } from './load-line.ts';
 
 /** Two replicas of four workers, 20 ms: 200/s each, so 200/s on a bad day. */
@@ -86,6 +87,13 @@ test('a dependency at its timeout counts, and a call without one leaves no safe 
   assert.ok(slow.fail.half > 22 && slow.fail.half < 34, `${slow.fail.half}`);
   const endless = await lineOf(fleet('', ', calls: [{ to: store }]'));
   assert.deepEqual(endless.line.unbounded, ['api → store']);
+});
+
+test('a dependency at its timeout answers in time over a network, too', async () => {
+  const call = ', calls: [{ to: store, timeout: 60ms }]';
+  const { fail } = await lineOf({ ...fleet('', call), network: { delay: constant(ms(2)), loss: 0, faults: [] } });
+  // One replica of four workers that hold 20 + 58.8 ms each: 50.8/s.
+  assert.ok(fail.half > 0.8 * 50.8 && fail.half < 51.5, JSON.stringify(fail));
 });
 
 test('where a processor is the limit, the line is its line', async () => {

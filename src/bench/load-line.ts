@@ -89,8 +89,9 @@ const triggerFactor = 5;
 const recoveryTime = seconds(30);
 /** Of the requests, so many may fail, and as many be left behind. */
 const failedMax = 0.01;
-/** A call that is answered just in time. */
+/** A call that is answered just in time: of its timeout, and of the time that its messages take on average, so much. */
 const almost = 0.98;
+const wayFactor = 2;
 /** The search ends when the edge is known to this part of it, or of where it began. */
 const precision = 0.02;
 const precisionOfAll = 0.002;
@@ -228,7 +229,7 @@ function badDay(scenario: Scenario): Scenario {
     return {
       ...dependency,
       workers: 65_536,
-      serviceTime: { kind: 'constant', value: ns(Math.round(longest * almost)) },
+      serviceTime: { kind: 'constant', value: ns(Math.max(0, Math.round(longest * almost - onTheWay(scenario)))) },
     };
   });
   return {
@@ -242,6 +243,10 @@ function badDay(scenario: Scenario): Scenario {
     objectives: [],
   };
 }
+
+/** There and back, at its slowest. */
+const onTheWay = ({ network }: Scenario): number =>
+  network === undefined ? 0 : wayFactor * 2 * distributionMean(network.betweenZones ?? network.delay);
 
 /** Links that are slow from the beginning to the end stay, too. */
 const calmNetwork = ({ network }: Scenario): Pick<Scenario, 'network'> =>

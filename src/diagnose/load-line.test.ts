@@ -18,6 +18,8 @@ interface Fleet {
   readonly parts?: readonly number[];
   readonly slowness?: readonly number[];
   readonly policy?: string;
+  /** A replica that an autoscaler added in the meantime. */
+  readonly added?: string;
 }
 
 /** Four replicas of four workers with 20 ms of work, unless told otherwise. */
@@ -32,6 +34,7 @@ function lineOf({
   parts = Array.from({ length: replicas }, () => 1 / replicas),
   slowness = [],
   policy,
+  added,
 }: Fleet): LoadLineFacts | undefined {
   const ids = Array.from({ length: replicas }, (_, index) => `api-${index + 1}`);
   const record: SeenRecord = {
@@ -53,7 +56,7 @@ function lineOf({
     phases: [
       {
         line: { kind: 'phase', at_ns: 0, name: 'baseline', measure_from_ns: 0 },
-        events: [],
+        events: added === undefined ? [] : [{ kind: 'event', at_ns: 5e9, event: 'replica-added', target: added }],
         ticks: Array.from({ length: 10 }, (_, second) => ({
           kind: 'tick' as const,
           at_ns: second * 1e9,
@@ -123,6 +126,14 @@ test('where a quota stops the replicas, workers draw no line', () => {
     'a quota stops a replica for 20.0 % of the time: its ',
   );
   assert.equal(safeOf(lineOf({ stopped: 0.01 })), 540);
+});
+
+test('where replicas came and went, there is no fleet whose line it would be', () => {
+  const line = lineOf({ added: 'api-4' });
+  assert.equal(
+    line?.kind === 'none' && line.because,
+    'replicas came and went: the line would be that of a fleet which was there for a while only',
+  );
 });
 
 test('without a timeout, with one replica, or where workers are unknown, it says why there is none', () => {

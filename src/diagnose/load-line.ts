@@ -58,6 +58,12 @@ export function loadLineOf(evidence: Evidence): LoadLineFacts {
       because: 'the record does not tell how many workers a replica has and how long a request holds one',
     };
   }
+  if (baseline.insideVisitors !== undefined) {
+    return {
+      kind: 'none',
+      because: 'replicas came and went: the line would be that of a fleet which was there for a while only',
+    };
+  }
   if (ids.length < 2) return { kind: 'none', because: 'there is one replica only: without it nothing is served' };
   const stopped = Math.max(0, ...baseline.replicas.map(({ throttledShare = 0 }) => throttledShare));
   if (stopped > stoppedMax) {
