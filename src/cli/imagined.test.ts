@@ -92,7 +92,20 @@ test('what-if fits the fleet of a record, says how well, and tells what least-re
   assert.equal(code, 0);
   assert.match(stdout, /api: 4 replicas of 4 workers, .* api-2 1\.\d+ times as long/);
   assert.match(stdout, /policy least-request +7\d\d\.\d\/s/);
-  assert.match(stdout, /retry budget 10 % +no client is known to ask again/);
+  assert.match(stdout, /retry budget 10 % +not played: nobody is known to ask again/);
+});
+
+test('an option that is misspelt in its value is named as it is written', () => {
+  const { code, stderr } = plimsoll('run', 'healthy', '--world', 'sim', '--until-relative-error', '1');
+  assert.equal(code, 2);
+  assert.match(stderr, /^--until-relative-error: expected a share such as 1%$/m);
+});
+
+test('the load line of a record asks for no settings, and of what is neither says what there is', () => {
+  const setting = plimsoll('load-line', 'examples/convoy/record.jsonl.gz', '--set', 'a=1');
+  assert.deepEqual([setting.code, /a record has none/.test(setting.stderr)], [2, true]);
+  const misspelt = plimsoll('load-line', 'convvoy');
+  assert.deepEqual([misspelt.code, /"convvoy".* "?convoy/.test(misspelt.stderr)], [2, true], misspelt.stderr);
 });
 
 test('what-if names the option that it cannot read', () => {
