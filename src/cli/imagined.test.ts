@@ -102,10 +102,16 @@ test('an option that is misspelt in its value is named as it is written', () => 
 });
 
 test('the load line of a record asks for no settings, and of what is neither says what there is', () => {
-  const setting = plimsoll('load-line', 'examples/convoy/record.jsonl.gz', '--set', 'a=1');
+  const setting = plimsoll(
+    'load-line',
+    join(import.meta.dirname, '../../examples/convoy/record.jsonl.gz'),
+    '--set',
+    'a=1',
+  );
   assert.deepEqual([setting.code, /a record has none/.test(setting.stderr)], [2, true]);
   const misspelt = plimsoll('load-line', 'convvoy');
-  assert.deepEqual([misspelt.code, /"convvoy".* "?convoy/.test(misspelt.stderr)], [2, true], misspelt.stderr);
+  assert.equal(misspelt.code, 2);
+  assert.match(misspelt.stderr, /no built-in scenario is called "convvoy"\. Did you mean convoy\?/);
 });
 
 test('what-if names the option that it cannot read', () => {
