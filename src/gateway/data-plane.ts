@@ -27,6 +27,7 @@ import { LiveFleet } from './live-fleet.ts';
 import type { Exchange } from './request.ts';
 import { Seat } from './seat.ts';
 import { Services } from './services.ts';
+import { atOnce } from './slices.ts';
 import { type Telling, tellingOf } from './telling.ts';
 import { Timeouts } from './timeouts.ts';
 import { type Carried, UpstreamConnection } from './upstream-connection.ts';
@@ -111,16 +112,20 @@ export class DataPlane {
     this.fleet = new LiveFleet(engine, config);
     this.fleet.replace(config.endpoints, now);
     this.services = new Services(engine);
-    this.services.reconfigure(config, now);
+    atOnce(this.services.reconfigure(config));
     this.requestLimits = requestLimitsOf(config);
     // Endpoints are ours: their heads may be larger than what strangers may send.
     this.answerLimits = { ...defaultLimits, maxHeadBytes: 256 * 1024, maxHeaders: 1000 };
     this.fallbackHost = config.listen[0]?.host ?? '';
   }
 
-  /** Another configuration, in force from the next request on; requests under way are not touched. What has not changed keeps
-   * what it has learnt. `telling` and `upstreamTls` were made from it by whoever could wait for files. */
-  reconfigure(config: GatewayConfig, telling: Telling | undefined, upstreamTls: TlsTarget | undefined): void {
+  /** Another configuration, in force from the next request on, for each service when it has been gone through; requests under way
+   * are not touched. What has not changed keeps what it has learnt. `telling` and `upstreamTls` were made from it by whoever could wait for files. */
+  *reconfigure(
+    config: GatewayConfig,
+    telling: Telling | undefined,
+    upstreamTls: TlsTarget | undefined,
+  ): Generator<void, void, void> {
     const now = this.engine.now();
     const before = this.config;
     this.config = config;
@@ -141,8 +146,9 @@ export class DataPlane {
       !isDeepStrictEqual(this.upstreamTls, upstreamTls) || !isDeepStrictEqual(before.upstream, config.upstream);
     this.upstreamTls = upstreamTls;
     this.fleet.reconfigure(config, config.endpoints, now);
-    this.services.reconfigure(config, now);
-    this.admissions?.keep((fleet) => fleet === this.fleet || this.services.has(fleet));
+    yield* this.services.reconfigure(config);
+    const present = new Set([this.fleet, ...this.services.fleets()]);
+    this.admissions?.keep((fleet) => present.has(fleet));
     if (elsewhere) this.closeIdleConnections();
   }
 
@@ -154,7 +160,7 @@ export class DataPlane {
 
   /** That of the endpoints beside the services, and that of each service. */
   fleets(): readonly LiveFleet[] {
-    return [this.fleet, ...this.services.names().flatMap((name) => this.services.named(name) ?? [])];
+    return [this.fleet, ...this.services.fleets()];
   }
 
   closeIdleConnections(): void {

@@ -163,7 +163,15 @@ export class LiveFleet {
       for (const live of this.#live) live.tripped = false;
     }
     if (differs) this.#newBalancer(now);
-    this.replace(endpoints, now);
+    if (differs || !this.#isThis(endpoints)) this.replace(endpoints, now);
+  }
+
+  /** Is it the list that there is already? Of ten thousand endpoints a new configuration changes few. */
+  #isThis(endpoints: readonly Endpoint[]): boolean {
+    return (
+      endpoints.length === this.#live.length &&
+      this.#live.every(({ endpoint }, index) => isDeepStrictEqual(endpoint, endpoints[index]))
+    );
   }
 
   /** What its active checks say. */

@@ -2,7 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { FilesRefused } from './certificates.ts';
-import { describeProblem, type GatewayConfig, parseGatewayConfig } from './config.ts';
+import { describeProblem, type GatewayConfig, type ParsedConfig, parseGatewayConfig } from './config.ts';
+import { parseAside } from './parse-aside.ts';
 
 /** Whoever holds our standard input watches this process, and would take a successor for an orphan. */
 export const held =
@@ -10,17 +11,29 @@ export const held =
 
 export type Stop = 'signal' | 'orphaned' | 'succeeded';
 
+type Read = { readonly config: GatewayConfig } | { readonly problems: readonly string[] };
+
 /** The configuration in `file`, or every problem in it with its place. */
-export async function readGatewayFile(
+export function readGatewayFile(file: string): Promise<Read> {
+  return readBy(parseGatewayConfig, file);
+}
+
+/** The same while requests are served, which do not wait for it. */
+export function rereadGatewayFile(file: string): Promise<Read> {
+  return readBy(parseAside, file);
+}
+
+async function readBy(
+  parse: (text: string, file: string) => ParsedConfig | Promise<ParsedConfig>,
   file: string,
-): Promise<{ readonly config: GatewayConfig } | { readonly problems: readonly string[] }> {
+): Promise<Read> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     return { problems: [`${file}: cannot be read: ${messageOf(error)}`] };
   }
-  const parsed = parseGatewayConfig(text, file);
+  const parsed = await parse(text, file);
   return parsed.ok ? { config: parsed.config } : { problems: parsed.problems.map(describeProblem) };
 }
 

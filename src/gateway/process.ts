@@ -10,7 +10,7 @@ import { type Duration, seconds } from '../base.ts';
 import { chooseEngine } from '../net.ts';
 import type { GatewayConfig } from './config.ts';
 import { InheritedSockets } from './inherited.ts';
-import { announce, held, onSignal, readGatewayFile, startFailed, type Stop } from './operator.ts';
+import { announce, held, onSignal, readGatewayFile, rereadGatewayFile, startFailed, type Stop } from './operator.ts';
 import { type RunningGateway, startGateway } from './start.ts';
 import { startSuccessor, tellPredecessor } from './successor.ts';
 import { runSupervisor } from './supervisor.ts';
@@ -66,7 +66,7 @@ async function runAlone(
     return [];
   };
   const reload = async (): Promise<readonly string[]> => {
-    const read = await readGatewayFile(file);
+    const read = await rereadGatewayFile(file);
     if ('problems' in read) return read.problems;
     if (read.config.workers !== 1) return ['workers: cannot change in a running process; restart it'];
     return gateway.reload(read.config);

@@ -3,15 +3,17 @@
 //
 //   npm run bench:reach [-- --services 1000 --changes 500 --rate 1000 --engine uring]
 //
-// memory      live heap (after a full collection, in this process) and the resident memory of a real gateway, with all services
-//             and with one, ÷ endpoints
-// work        what one change keeps the gateway's thread busy for, in this process: reading the new list, and the new fleet
+// memory      live heap (after a full collection, in this process) and the resident memory of a real gateway that has
+//             served for a while, with all services and with one, ÷ endpoints
+// work        what one change keeps the gateway's thread busy for, in this process: reading the new list, and the new fleet; and
+//             what a reload of the whole file takes of it, with one endpoint changed
 // in force    from the POST to the admin API until the first answer by a new endpoint, asked for again and again
-// waiting     latencies of a steady stream of requests to all services, while nothing changes and while changes come as fast as
-//             the admin API answers them: `load` measures from when a request was due
+// waiting     latencies of a steady stream of requests to all services, while nothing changes, while changes come as fast as
+//             the admin API answers them, and while the file is read again all the time; from when a request was due, the three
+//             in turns, so that what the neighbours do is done to all of them
 //
 // The endpoints of a service are all the same backend, before a change one and after it another, so an answer says which list it
-// came by. Needs nginx and two cores.
+// came by. Needs nginx, wrk and two cores.
 
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
@@ -19,10 +21,14 @@ import http from 'node:http';
 import { parseArgs } from 'node:util';
 import { chooseEngine } from '../net.ts';
 import { parseEndpointList, parseGatewayConfig } from './config.ts';
+import { DataPlane } from './data-plane.ts';
+import { parseAside } from './parse-aside.ts';
+import { flood } from './bench/load.ts';
 import { startOurs } from './bench/proxies.ts';
 import { adminPort, loadCore, programPath, proxyPort, residentBytesOf, Site, until } from './bench/site.ts';
 import { temporaryFolders } from './bench/backend.ts';
 import { Services } from './services.ts';
+import { atOnce, inSlices } from './slices.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -30,7 +36,8 @@ const { values: flags } = parseArgs({
     endpoints: { type: 'string', default: '10' },
     changes: { type: 'string', default: '300' },
     rate: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
     engine: { type: 'string', default: 'uring' },
   },
 });
@@ -43,26 +50,37 @@ async function main(site: Site): Promise<void> {
   const text = configuration(serviceCount);
   heap(text);
   work(text);
+  await reloads(text, configuration(serviceCount, 1));
   const one = await resident(site, 1);
   const child = startOurs(site, JSON.parse(text) as object);
   await until(proxyPort, 'listens');
-  await pause(2000);
-  const all = residentBytesOf(child.pid ?? 0);
+  const all = await residentAfterLoad(child.pid ?? 0);
   const each = (all - one) / ((serviceCount - 1) * endpointCount);
   console.log(
     `resident: ${mebibytes(one)} with one service, ${mebibytes(all)} with all: ${each.toFixed(0)} bytes an endpoint`,
   );
-  await waiting('nothing changes', async () => pause(Number(flags.seconds) * 1000));
   await inForce();
-  const changed = { count: 0 };
-  await waiting('changes all the time', async () => {
-    const end = performance.now() + Number(flags.seconds) * 1000;
-    while (performance.now() < end) {
-      await change(changed.count % serviceCount, changed.count % 2 === 0 ? 1 : 0);
-      changed.count += 1;
-    }
-  });
-  console.log(`${changed.count} changes in that time; resident now ${mebibytes(residentBytesOf(child.pid ?? 0))}`);
+  const changed = { count: 0, reloads: 0 };
+  const lasts = Number(flags.seconds) * 1000;
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    await waiting('nothing changes', () => pause(lasts));
+    await waiting('changes all the time', () =>
+      repeatedly(lasts, async () => {
+        await change(changed.count % serviceCount, changed.count % 2 === 0 ? 1 : 0);
+        changed.count += 1;
+      }),
+    );
+    await waiting('the file is read all the time', () =>
+      repeatedly(lasts, async () => {
+        changed.reloads += 1;
+        site.write('gateway.json', configuration(serviceCount, changed.reloads % serviceCount));
+        await posted('/reload', '');
+      }),
+    );
+  }
+  console.log(
+    `${changed.count} changes and ${changed.reloads} times the file in that time; resident now ${mebibytes(residentBytesOf(child.pid ?? 0))}`,
+  );
   await site.stop(child);
 }
 
@@ -79,15 +97,22 @@ function endpointsOf(service: number, backend: 0 | 1): readonly object[] {
   }));
 }
 
-function configuration(count: number): string {
+/** `moved`: the one service that is at the other backend. */
+function configuration(count: number, moved?: number): string {
   const numbers = Array.from({ length: count }, (_, number) => number);
   return JSON.stringify({
     listen: { host: '127.0.0.1', port: proxyPort },
     admin: { host: '127.0.0.1', port: adminPort },
     engine: flags.engine,
     policy: 'least-request',
-    services: numbers.map((number) => ({ name: serviceName(number), endpoints: endpointsOf(number, 0) })),
-    routes: numbers.map((number) => ({ host: hostName(number), service: serviceName(number) })),
+    services: numbers.map((number) => ({
+      name: serviceName(number),
+      endpoints: endpointsOf(number, number === moved ? 1 : 0),
+    })),
+    routes: [
+      ...numbers.map((number) => ({ host: hostName(number), service: serviceName(number) })),
+      { path: '/any', service: serviceName(0) },
+    ],
   });
 }
 
@@ -119,7 +144,7 @@ function heap(text: string): void {
   const read = performance.now() - began;
   const before = live();
   const services = new Services(chosen.engine);
-  services.reconfigure(parsed.config, chosen.engine.now());
+  atOnce(services.reconfigure(parsed.config));
   const grown = live() - before;
   assert.equal(services.size, serviceCount);
   const endpoints = serviceCount * endpointCount;
@@ -138,11 +163,17 @@ async function resident(site: Site, count: number): Promise<number> {
   await until(proxyPort, 'is free');
   const child = startOurs(site, JSON.parse(configuration(count)) as object);
   await until(proxyPort, 'listens');
-  await pause(2000);
-  const bytes = residentBytesOf(child.pid ?? 0);
+  const bytes = await residentAfterLoad(child.pid ?? 0);
   await site.stop(child);
   await until(proxyPort, 'is free');
   return bytes;
+}
+
+/** What reading the file has left behind is used again by requests, as any gateway that has served some has that much. */
+async function residentAfterLoad(pid: number): Promise<number> {
+  flood(`http://127.0.0.1:${proxyPort}/any`, 64, 4);
+  await pause(1000);
+  return residentBytesOf(pid);
 }
 
 // ── one change ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +184,7 @@ function work(text: string): void {
   const parsed = parseGatewayConfig(text, 'reach');
   assert.ok(parsed.ok);
   const services = new Services(chosen.engine);
-  services.reconfigure(parsed.config, chosen.engine.now());
+  atOnce(services.reconfigure(parsed.config));
   const changes = 20_000;
   const began = threadMicroseconds();
   for (let nth = 0; nth < changes; nth++) {
@@ -166,6 +197,23 @@ function work(text: string): void {
   console.log(`work: one change takes ${((threadMicroseconds() - began) / changes).toFixed(0)} µs of the thread`);
 }
 
+/** What a reload with another endpoint in one service takes of the gateway's thread, when the file has been read. */
+async function reloads(text: string, changed: string): Promise<void> {
+  const chosen = chooseEngine('node');
+  assert.ok('engine' in chosen);
+  const [before, after] = [await parseAside(text, 'reach'), await parseAside(changed, 'reach')];
+  assert.ok(before.ok && after.ok);
+  const plane = new DataPlane(chosen.engine, before.config, undefined);
+  const took: number[] = [];
+  for (let time = 0; time < 20; time++) {
+    const began = threadMicroseconds();
+    await inSlices(plane.reconfigure(time % 2 === 0 ? after.config : before.config, undefined, undefined));
+    took.push((threadMicroseconds() - began) / 1000);
+  }
+  const shown = `p50 ${quantile(took, 0.5).toFixed(1)} ms, longest ${Math.max(...took).toFixed(1)} ms`;
+  console.log(`work: a reload that changes one endpoint takes ${shown} of the thread, a millisecond at a time`);
+}
+
 /** Of processor time. Taken together user and system are exact; the kernel divides them by samples. */
 function threadMicroseconds(): number {
   const { user, system } = process.threadCpuUsage();
@@ -175,9 +223,10 @@ function threadMicroseconds(): number {
 const adminAgent = new http.Agent({ keepAlive: true, maxSockets: 4 });
 const clientAgent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
-async function change(service: number, backend: 0 | 1): Promise<void> {
-  const body = JSON.stringify({ endpoints: endpointsOf(service, backend) });
-  const path = `/services/${serviceName(service)}/endpoints`;
+const change = (service: number, backend: 0 | 1): Promise<void> =>
+  posted(`/services/${serviceName(service)}/endpoints`, JSON.stringify({ endpoints: endpointsOf(service, backend) }));
+
+async function posted(path: string, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const request = http.request({
     port: adminPort,
@@ -192,6 +241,11 @@ async function change(service: number, backend: 0 | 1): Promise<void> {
   response.resume();
   await once(response, 'end');
   assert.equal(response.statusCode, 200);
+}
+
+async function repeatedly(milliseconds: number, act: () => Promise<void>): Promise<void> {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) await act();
 }
 
 /** Which backend answers. */

@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGatewayConfig } from './config.ts';
+import { nodeEngine } from '../net.ts';
+import { Services } from './services.ts';
+import { atOnce } from './slices.ts';
 import { get, httpEndpoint, type HttpEndpoint, stand, type Stand } from './stand/stand.ts';
 
 const entry = ({ id, host, port }: HttpEndpoint) => ({ id, host, port });
@@ -184,4 +187,35 @@ test('an operator drains and weighs one endpoint of a service, and the page of c
   }
   assert.equal((await post('/services/shop/endpoints/api-2/weight', { weight: 'much' })).status, 400);
   assert.equal((await post('/services/mail/endpoints/api-2/weight', { weight: 1 })).status, 404);
+});
+
+test('a reload goes through services one by one, and leaves alone those that stay as they are', () => {
+  const configOf = (port: number, third: string) => {
+    const services = ['one', 'two', third].map((name) => ({
+      name,
+      endpoints: [{ id: `${name}-1`, host: '127.0.0.1', port: name === 'two' ? port : 1000 }],
+    }));
+    const routes = services.map(({ name }) => ({ path: `/${name}`, service: name }));
+    const parsed = parseGatewayConfig(
+      JSON.stringify({ listen: { host: '127.0.0.1', port: 1 }, services, routes }),
+      'x',
+    );
+    assert.ok(parsed.ok);
+    return parsed.config;
+  };
+  const services = new Services(nodeEngine());
+  atOnce(services.reconfigure(configOf(1000, 'three')));
+  const versions = () => services.names().map((name) => services.named(name)?.version);
+  const [one, two] = versions();
+  const steps = services.reconfigure(configOf(2000, 'four'));
+  steps.next();
+  steps.next();
+  assert.equal(services.named('two')?.endpoints[0]?.endpoint.port, 2000, 'the second has been gone through');
+  steps.next();
+  assert.deepEqual(services.names(), ['one', 'two', 'three'], 'until the end those that were asked are asked');
+  assert.equal(steps.next().done, true);
+  assert.deepEqual(services.names(), ['one', 'two', 'four']);
+  assert.equal(versions()[0], one, 'nothing was built anew');
+  assert.notEqual(versions()[1], two);
+  services.end();
 });

@@ -8,8 +8,9 @@
 // The table is built when the configuration is read. A look-up is one or two questions to a map; a request's path is only made
 // into a text where a host has more than one path. Hot: `fleetFor`.
 
-import { assert, type Instant } from '../base.ts';
+import { assert } from '../base.ts';
 import type { Engine } from '../net.ts';
+import type { BalancerName } from '../policy.ts';
 import type { RequestHead } from '../wire.ts';
 import type { GatewayConfig } from './config.ts';
 import { LiveFleet } from './live-fleet.ts';
@@ -34,24 +35,29 @@ export class Services {
     return this.#fleets.size;
   }
 
-  /** Takes another configuration. A service of the same name keeps its fleet, its connections and its counts. */
-  reconfigure(config: GatewayConfig, now: Instant): void {
-    const before = this.#fleets;
-    this.#fleets = new Map();
+  /** Takes another configuration, service by service. A service of the same name keeps its fleet, its connections and its counts;
+   * who is new is asked, and who has gone is not any more, when all of them have been gone through. */
+  *reconfigure(config: GatewayConfig): Generator<void, void, void> {
+    const clock = this.#engine;
+    const before = new Map(this.#fleets);
+    const fleets = new Map<string, LiveFleet>();
+    const settingsFor = settingsByPolicy(config);
     for (const { name, policy, endpoints } of config.services) {
-      const settings = { ...config, policy: policy ?? config.policy };
+      const settings = settingsFor(policy ?? config.policy);
       const old = before.get(name);
       before.delete(name);
-      const fleet = old ?? new LiveFleet(this.#engine, settings);
-      if (old === undefined) fleet.replace(endpoints, now);
-      else fleet.reconfigure(settings, endpoints, now);
-      this.#fleets.set(name, fleet);
+      const fleet = old ?? new LiveFleet(clock, settings);
+      if (old === undefined) fleet.replace(endpoints, clock.now());
+      else fleet.reconfigure(settings, endpoints, clock.now());
+      fleets.set(name, fleet);
+      yield;
     }
+    this.#fleets = fleets;
+    this.#route(config.routes);
     for (const left of before.values()) {
-      left.replace([], now);
+      left.replace([], clock.now());
       left.end();
     }
-    this.#route(config.routes);
   }
 
   /** Hot. Undefined: no service is for this request. */
@@ -66,8 +72,8 @@ export class Services {
     return this.#fleets.get(name);
   }
 
-  has(fleet: LiveFleet): boolean {
-    return this.#fleets.values().some((one) => one === fleet);
+  fleets(): Iterable<LiveFleet> {
+    return this.#fleets.values();
   }
 
   names(): readonly string[] {
@@ -104,6 +110,16 @@ export class Services {
     this.#hosts = hosts;
     this.#anyHost = anyHost;
   }
+}
+
+/** One object for each policy, and not one for each service. */
+function settingsByPolicy(config: GatewayConfig): (policy: BalancerName) => GatewayConfig {
+  const made = new Map<BalancerName, GatewayConfig>([[config.policy, config]]);
+  return (policy) => {
+    const settings = made.get(policy) ?? { ...config, policy };
+    made.set(policy, settings);
+    return settings;
+  };
 }
 
 /** Rules stand with the longest path first; the first of equals wins. */

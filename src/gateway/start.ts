@@ -21,6 +21,7 @@ import type { InheritedSockets, PassedSocket } from './inherited.ts';
 import type { ListenerConfig } from './listener-config.ts';
 import { gatewayFamilies, metricsText } from './metrics.ts';
 import { OtlpExporter } from './otlp.ts';
+import { inSlices } from './slices.ts';
 import { type Telling, tellingOf } from './telling.ts';
 
 export interface RunningGateway {
@@ -242,7 +243,7 @@ class Gateway implements RunningGateway, Operations {
   ): Promise<void> {
     const tellingBefore = this.#plane.telling;
     const entrancesBefore = this.#entrances;
-    this.#plane.reconfigure(config, telling, files.upstream);
+    await inSlices(this.#plane.reconfigure(config, telling, files.upstream));
     if (telling !== tellingBefore) exportTo(this.#plane, telling);
     const rest = [...added];
     this.#entrances = config.listen.flatMap((listener, index) => {

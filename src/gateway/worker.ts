@@ -3,9 +3,10 @@
 
 import { type Duration, ns } from '../base.ts';
 import { chooseEngine } from '../net.ts';
-import { parseGatewayConfig } from './config.ts';
+import { type ParsedConfig, parseGatewayConfig } from './config.ts';
 import { InheritedSockets } from './inherited.ts';
 import { announce, startFailed } from './operator.ts';
+import { parseAside } from './parse-aside.ts';
 import { type RunningGateway, startGateway } from './start.ts';
 import { toWorker, type ToSupervisor, type ToWorker } from './worker-messages.ts';
 
@@ -31,21 +32,17 @@ async function served(file: string, number: number): Promise<number> {
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
   const begin = await firstMessage();
   if (begin === undefined) return 1;
-  const parsed = parseGatewayConfig(begin.text, file);
-  if (!parsed.ok) return 2;
-  const chosen = chooseEngine(parsed.config.engine, { waitsInRing: true });
+  // Workers that threw the same dice would all choose the same endpoint at the same time.
+  const own = (read: ParsedConfig) =>
+    read.ok ? { ...read.config, admin: undefined, seed: read.config.seed + number } : undefined;
+  const config = own(parseGatewayConfig(begin.text, file));
+  if (config === undefined) return 2;
+  const chosen = chooseEngine(config.engine, { waitsInRing: true });
   if ('impossible' in chosen) {
     announce(`worker ${number} cannot start: ${chosen.impossible}`);
     return 1;
   }
   const { engine } = chosen;
-  // Workers that threw the same dice would all choose the same endpoint at the same time.
-  const own = (text: string) => {
-    const read = parseGatewayConfig(text, file);
-    return read.ok ? { ...read.config, admin: undefined, seed: read.config.seed + number } : undefined;
-  };
-  const config = own(begin.text);
-  if (config === undefined) return 2;
   let gateway: RunningGateway;
   try {
     gateway = await startGateway(config, engine, {
@@ -67,7 +64,7 @@ async function served(file: string, number: number): Promise<number> {
       const told = toWorker.safeParse(message);
       if (!told.success) return;
       if (told.data.kind === 'drain') resolve(told.data.patienceNs === null ? undefined : ns(told.data.patienceNs));
-      else void answer(gateway, told.data, own);
+      else void answer(gateway, told.data, async (text) => own(await parseAside(text, file)));
     });
   });
   const unfinished = await gateway.drain(patience);
@@ -81,10 +78,10 @@ type Configured = Parameters<RunningGateway['reload']>[0];
 async function answer(
   gateway: RunningGateway,
   message: ToWorker,
-  own: (text: string) => Configured | undefined,
+  read: (text: string) => Promise<Configured | undefined>,
 ): Promise<void> {
   if (message.kind === 'reload') {
-    const config = own(message.text);
+    const config = await read(message.text);
     const problems = config === undefined ? ['the configuration is not one'] : await gateway.reload(config);
     say({ kind: 'reloaded', id: message.id, problems: [...problems] });
   } else if (message.kind === 'ask') {

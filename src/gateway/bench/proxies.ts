@@ -193,8 +193,8 @@ function ourConfiguration(engine: 'node' | 'uring', site: Site): object {
 }
 
 /** Our gateway as `plimsoll gateway` starts it, with Node's own options passed on (`--cpu-prof`). */
-export function startOurs(site: Site, configuration: object): ChildProcess {
-  const file = site.write('gateway.json', JSON.stringify(configuration));
+export function startOurs(site: Site, configuration: object, name = 'gateway.json'): ChildProcess {
+  const file = site.write(name, JSON.stringify(configuration));
   const main = new URL('../process.ts', import.meta.url).href;
   const code = `import { runGatewayProcess } from ${JSON.stringify(main)}; process.exitCode = await runGatewayProcess(${JSON.stringify(file)});`;
   const options = ['--disable-warning=ExperimentalWarning', '--input-type=module', ...process.execArgv];
