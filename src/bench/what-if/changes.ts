@@ -6,6 +6,7 @@ import {
   type Clients,
   constant,
   type Distribution,
+  type Network,
   type PolicyName,
   type Scenario,
   type Service,
@@ -29,6 +30,12 @@ export type Change =
   | { readonly kind: 'health-pool' }
   /** So many times as fast: what a request needs of it takes a part of the time. What a worker waits for takes as long as before. */
   | { readonly kind: 'processor'; readonly faster: number }
+  /** What each message takes, one way, wherever it goes. */
+  | { readonly kind: 'network-delay'; readonly delay: Duration }
+  /** Of all messages, the share that is lost and sent again. */
+  | { readonly kind: 'network-loss'; readonly share: number }
+  /** The most replicas that an autoscaler may have. */
+  | { readonly kind: 'autoscale-max'; readonly max: number }
   /** Service times are multiplied, whatever they consist of. */
   | { readonly kind: 'service-time'; readonly factor: number };
 
@@ -65,6 +72,12 @@ export function changeText(change: Change): string {
       return 'health checks with workers of their own';
     case 'processor':
       return `processors ${change.faster} times as fast`;
+    case 'network-delay':
+      return `messages take ${formatDuration(change.delay)} each way`;
+    case 'network-loss':
+      return `${change.share * 100} % of the messages are lost`;
+    case 'autoscale-max':
+      return `up to ${change.max} replicas`;
     case 'service-time':
       return `service time × ${change.factor}`;
   }
@@ -98,7 +111,11 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
       const faults = scenario.faults.filter(
         ({ replica }) => placeOf(replica) <= change.replicas || !isAsked(scenario, replica),
       );
-      return { ...withServices(scenario, (service) => ({ ...service, replicas: change.replicas })), faults };
+      return {
+        ...withServices(scenario, (service) => ({ ...service, replicas: change.replicas })),
+        ...withNetworkFaults(scenario, (replica) => placeOf(replica) <= change.replicas || !isAsked(scenario, replica)),
+        faults,
+      };
     }
     case 'workers':
       return withServices(scenario, (service) => ({ ...service, workers: change.workers }));
@@ -123,6 +140,13 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
         ...service,
         cpuTime: multiplied(service.cpuTime, 1 / change.faster),
       }));
+    case 'network-delay':
+      return withNetwork(scenario, { delay: constant(change.delay), betweenZones: constant(change.delay) });
+    case 'network-loss':
+      return withNetwork(scenario, { loss: change.share });
+    case 'autoscale-max':
+      if (topology.services.every(({ autoscale }) => autoscale === undefined)) return 'no service has an autoscaler';
+      return { ...scenario, topology: { ...topology, services: topology.services.map(scaledTo(change.max)) } };
     case 'service-time':
       return withServices(scenario, (service) => ({
         ...service,
@@ -131,6 +155,32 @@ export function changed(scenario: Scenario, change: Change): Scenario | string {
       }));
   }
 }
+
+/** Where messages took no time, they do now. */
+function withNetwork(scenario: Scenario, change: Partial<Network>): Scenario {
+  const network = scenario.network ?? { delay: constant(ns(0)), loss: 0, faults: [] };
+  return { ...scenario, network: { ...network, ...change } };
+}
+
+/** Without those of links of replicas that are not `there`. */
+const withNetworkFaults = ({ network }: Scenario, there: (replica: string) => boolean): Pick<Scenario, 'network'> =>
+  network === undefined
+    ? {}
+    : {
+        network: {
+          ...network,
+          faults: network.faults.filter((fault) => fault.kind !== 'link' || there(fault.replica)),
+        },
+      };
+
+const scaledTo =
+  (most: number) =>
+  (service: Service): Service => {
+    const { autoscale, replicas } = service;
+    if (autoscale === undefined) return service;
+    const max = Math.max(autoscale.min, most);
+    return { ...service, replicas: Math.min(replicas, max), autoscale: { ...autoscale, max } };
+  };
 
 /** Clients that choose from the list themselves are put behind a gateway when the policy is none that they know. */
 function withPolicy(scenario: Scenario, policy: PolicyName): Scenario {

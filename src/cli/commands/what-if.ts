@@ -64,6 +64,9 @@ const flags = z.object({
   healthPool: z.boolean().optional(),
   processor: each(positive),
   serviceTime: each(positive),
+  networkDelay: each(duration),
+  networkLoss: each(percent),
+  autoscaleMax: each(count(10_000)),
   set: z.array(z.string()).optional(),
   anyway: z.boolean().optional(),
   replications: count(10_000),
@@ -146,5 +149,8 @@ function changesOf(chosen: z.infer<typeof flags>): readonly Change[] {
     ...(chosen.healthPool === true ? [{ kind: 'health-pool' } as const] : []),
     ...chosen.processor.map((faster): Change => ({ kind: 'processor', faster })),
     ...chosen.serviceTime.map((factor): Change => ({ kind: 'service-time', factor })),
+    ...chosen.networkDelay.map((delay): Change => ({ kind: 'network-delay', delay })),
+    ...chosen.networkLoss.map((share): Change => ({ kind: 'network-loss', share })),
+    ...chosen.autoscaleMax.map((max): Change => ({ kind: 'autoscale-max', max })),
   ];
 }
