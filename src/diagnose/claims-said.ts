@@ -1641,7 +1641,8 @@ export const claimsSaid: {
       {
         says: 'It stands out by far, over many requests.',
         bearing: 'sufficient',
-        predicted: 'at least 2 times the others, over 100 requests or more each, among at least three',
+        predicted:
+          'at least 2 times the others, among at least three, over 1,000 requests; over 250 where it is 3 times',
         refutes: 'a small difference',
       },
     ],

@@ -76,14 +76,15 @@ export const slowReplica: DossierTheory = {
         }),
         claim('It stands out by far, over many requests.', {
           bearing: 'sufficient',
-          predicted: 'at least 2 times the others, over 100 requests or more each, among at least three',
+          predicted:
+            'at least 2 times the others, among at least three, over 1,000 requests; over 250 where it is 3 times',
           refutes: 'a small difference',
           seen:
             luck !== undefined || share === undefined
               ? undefined
               : {
                   text: `${digits(times)} times over ${digits(slow.requests ?? 0)} requests`,
-                  holds: times >= 2 && (slow.requests ?? 0) >= 100 && fleet.members.length >= 3 && share <= 1.3,
+                  holds: times >= 2 && isFar(times, slow.requests ?? 0) && fleet.members.length >= 3 && share <= 1.3,
                 },
           missing: 'requests by replica',
         }),
@@ -99,6 +100,12 @@ export const slowReplica: DossierTheory = {
     };
   },
 };
+
+/** Means alone do not tell how times vary, nor which requests waited for each other in one jam: n · (times − 1)² of a thousand are
+ * three standard errors where a time deviates by ten means. */
+function isFar(times: number, requests: number): boolean {
+  return requests * (times - 1) ** 2 >= 1000;
+}
 
 interface Slowest {
   readonly fleet: Fleet;
