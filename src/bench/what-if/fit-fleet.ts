@@ -180,21 +180,9 @@ function fitService(input: {
   const workers = replicas[0]?.workers;
   if (workers === undefined) return `the record does not say how many workers a replica of ${name} has`;
   const spread = spreadOf(seen);
-  const usual = medianMean(seen);
-  const alike = seen.filter(
-    (one) => Math.abs(one.mean - usual) <= z * Math.sqrt(spread / one.count) * one.mean + 0.001 * usual,
-  );
-  const common = sum(alike.map((one) => one.mean * one.count)) / Math.max(1, sum(alike.map((one) => one.count)));
-  const odd = seen.filter((one) => !alike.includes(one));
-  const pooled = Math.sqrt(spread / Math.max(1, sum(alike.map((one) => one.count))));
+  const { common, pooled, odd } = meansOf(seen, spread);
   const processor = processorTime(phase, replicas, common);
-  notes.push(
-    `${name}: ${replicas.length} replicas of ${workers} workers, ${msText(common)} a request` +
-      (processor > 0 ? `, ${msText(processor)} of it on a processor` : '') +
-      (called > 0 ? ` beside ${msText(called)} in calls` : '') +
-      odd.map((one) => `, ${one.id} ${(one.mean / common).toFixed(3)} times as long`).join('') +
-      `; squared spread ${spread.toFixed(2)}`,
-  );
+  notes.push(serviceSentence({ service, workers, common, processor, called, odd, spread }));
   const zones = replicas.flatMap(({ zone }) => zone ?? []);
   return {
     service: {
@@ -212,15 +200,55 @@ function fitService(input: {
       healthSharesPool: service.health_shares_pool ?? false,
       ...(zones.length === replicas.length ? { zones } : {}),
     },
-    faults: odd.map((one) => ({
-      at: ns(0),
-      for: undefined,
-      kind: 'slow' as const,
-      replica: one.id,
-      factor: one.mean / common,
-    })),
-    errors: [[name, pooled], ...odd.map((one) => [one.id, Math.sqrt(spread / one.count)] as const)],
+    faults: odd.map(({ id, slowness }) => ({ at: ns(0), for: undefined, kind: 'slow', replica: id, factor: slowness })),
+    errors: [[name, pooled], ...odd.map(({ id, error }) => [id, error] as const)],
   };
+}
+
+interface OddReplica {
+  readonly id: string;
+  /** Its mean ÷ that of the others, and the relative standard error of it. */
+  readonly slowness: number;
+  readonly error: number;
+}
+
+/** One mean for those that are alike, with its relative standard error, and what the others are to it. */
+function meansOf(
+  seen: readonly (Work & { readonly id: string })[],
+  spread: number,
+): { readonly common: number; readonly pooled: number; readonly odd: readonly OddReplica[] } {
+  const usual = medianMean(seen);
+  const alike = seen.filter(
+    (one) => Math.abs(one.mean - usual) <= z * Math.sqrt(spread / one.count) * one.mean + 0.001 * usual,
+  );
+  const pieces = Math.max(1, sum(alike.map(({ count }) => count)));
+  const common = sum(alike.map(({ mean, count }) => mean * count)) / pieces;
+  return {
+    common,
+    pooled: Math.sqrt(spread / pieces),
+    odd: seen
+      .filter((one) => !alike.includes(one))
+      .map(({ id, mean, count }) => ({ id, slowness: mean / common, error: Math.sqrt(spread / count) })),
+  };
+}
+
+function serviceSentence(fitted: {
+  readonly service: ServiceFacts;
+  readonly workers: number;
+  readonly common: number;
+  readonly processor: number;
+  readonly called: number;
+  readonly odd: readonly OddReplica[];
+  readonly spread: number;
+}): string {
+  const { service, workers, common, processor, called, odd, spread } = fitted;
+  return (
+    `${service.name}: ${service.replicas.length} replicas of ${workers} workers, ${msText(common)} a request` +
+    (processor > 0 ? `, ${msText(processor)} of it on a processor` : '') +
+    (called > 0 ? ` beside ${msText(called)} in calls` : '') +
+    odd.map(({ id, slowness }) => `, ${id} ${slowness.toFixed(3)} times as long`).join('') +
+    `; squared spread ${spread.toFixed(2)}`
+  );
 }
 
 /** Processor time a piece of work; 0 where it was not seen. What a process does beside its work is in it, so it is never the whole. */
