@@ -1,17 +1,19 @@
-// How fast is the diagnosis of a log, and how much memory does it take? Three questions, each with its own generated log, which is
+// How fast is the diagnosis of a log, and how much memory does it take? Four questions, each with its own generated log, which is
 // not kept:
 //
-//   reading     bytes a second of processor time, for the text logs of HAProxy, nginx and Envoy, in one thread. Beside it, how
-//               many plain passes over the same bytes (adding them up) that costs: a busy machine slows both alike
+//   reading     bytes a second of processor time, for the text logs of HAProxy, nginx and Envoy, in one thread. Beside it, as
+//               multiples, what else one may do with the same bytes, because a busy machine slows all alike: a plain pass (adding
+//               them up), making a string of them and splitting it into lines, `grep -c` for a word of every line, and `wc -l`
 //   verdict     seconds of processor time from the first byte of a million requests to the verdict, as a process of its own
+//   start       the same for a log of three lines
 //   memory      the most that a process held while so many gigabytes came in on standard input
 //
 //   npm run bench:diagnose                        all of it, with two gigabytes
 //   npm run bench:diagnose -- --gigabytes 10      what the memory is like with more
 //   npm run bench:diagnose -- --megabytes 60 --gigabytes 0     quickly
 
-import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -33,22 +35,49 @@ type Form = (typeof forms)[number];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const beganMs = Date.UTC(2026, 2, 4, 14);
 
-console.log(`| log | MB/s of processor time | plain passes over the bytes |`);
-console.log('| --- | ---: | ---: |');
+console.log('| log | MB/s of processor time | plain passes | splits into lines | grep -c | wc -l |');
+console.log('| --- | ---: | ---: | ---: | ---: | ---: |');
 for (const form of forms) console.log(await readingRow(form));
-console.log(await verdictLine());
+console.log('\n| to a verdict | processor time | on the clock | memory at most |');
+console.log('| --- | ---: | ---: | ---: |');
+for (const form of forms) console.log(await verdictRow(`a million requests of ${form}`, logFile(form, 1_000_000)));
+console.log(await verdictRow('three requests', logFile('haproxy', 3)));
 if (Number(values.gigabytes) > 0) console.log(await memoryLine(Number(values.gigabytes)));
 rmSync(folder, { recursive: true, force: true });
 
-/** The best of several rounds: what disturbs only ever makes it slower. */
+/** The best of several rounds, in which everything takes turns: what disturbs only ever makes it slower. */
 async function readingRow(form: Form): Promise<string> {
   const bytes = Buffer.from(logOf(form, Number(values.megabytes) * 1e6));
-  let [best, plain] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const path = join(folder, form);
+  writeFileSync(path, bytes);
+  const never = Number.POSITIVE_INFINITY;
+  const best = { reading: never, plain: never, split: never, grep: never, count: never };
   for (let round = 0; round < Number(values.rounds); round++) {
-    plain = Math.min(plain, await cpuSeconds(() => Promise.resolve(addedUp(bytes))));
-    best = Math.min(best, await cpuSeconds(() => readDossierStreams([{ name: form, pieces: inPieces(bytes) }])));
+    best.plain = Math.min(best.plain, await cpuSeconds(() => Promise.resolve(addedUp(bytes))));
+    best.reading = Math.min(
+      best.reading,
+      await cpuSeconds(() => readDossierStreams([{ name: form, pieces: inPieces(bytes) }])),
+    );
+    best.split = Math.min(best.split, await cpuSeconds(() => Promise.resolve(linesOf(bytes))));
+    best.grep = Math.min(best.grep, commandSeconds(`grep -c HTTP/1.1 < ${path}`));
+    best.count = Math.min(best.count, commandSeconds(`wc -l < ${path}`));
   }
-  return `| ${form} | ${(bytes.length / 1e6 / best).toFixed(0)} | ${(best / plain).toFixed(1)} |`;
+  const times = [best.plain, best.split, best.grep, best.count].map((peer) => (best.reading / peer).toFixed(1));
+  return `| ${form} | ${(bytes.length / 1e6 / best.reading).toFixed(0)} | ${times.join(' | ')} |`;
+}
+
+function linesOf(bytes: Buffer): number {
+  return bytes.toString('latin1').split('\n').length;
+}
+
+/** Processor time of a command, as the shell that waited for it tells. */
+function commandSeconds(command: string): number {
+  const { stdout } = spawnSync('bash', ['-c', `${command} > /dev/null; times`], { encoding: 'utf8' });
+  const [, children = ''] = stdout.split('\n');
+  return children
+    .split(' ')
+    .map((time) => /^(\d+)m([\d.]+)s$/.exec(time))
+    .reduce((sum, found) => sum + Number(found?.[1] ?? 0) * 60 + Number(found?.[2] ?? 0), 0);
 }
 
 async function* inPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
@@ -69,13 +98,18 @@ async function cpuSeconds(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1e6;
 }
 
-/** A million requests of HAProxy as a file, through the program itself. */
-async function verdictLine(): Promise<string> {
-  const path = join(folder, 'million.log');
+/** A log of so many requests as a file. */
+function logFile(form: Form, requests: number): string {
+  const path = join(folder, `${requests}-${form}.log`);
   const file = openSync(path, 'w');
-  for (let index = 0; index < 10; index++)
-    writeSync(file, logOf('haproxy', Number.POSITIVE_INFINITY, index * 100_000, 100_000));
+  for (let from = 0; from < requests; from += 100_000)
+    writeSync(file, logOf(form, Number.POSITIVE_INFINITY, from, Math.min(100_000, requests - from)));
   closeSync(file);
+  return path;
+}
+
+/** Through the program itself, from its start to its end. */
+async function verdictRow(what: string, path: string): Promise<string> {
   let [cpu, wall, most] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
   for (let round = 0; round < 3; round++) {
     const began = performance.now();
@@ -84,7 +118,8 @@ async function verdictLine(): Promise<string> {
     cpu = Math.min(cpu, usage.cpuSeconds);
     most = Math.max(most, usage.mostMiB);
   }
-  return `\na million requests to a verdict: ${cpu.toFixed(1)} s of processor time, ${wall.toFixed(1)} s on the clock, ${most.toFixed(0)} MiB at most`;
+  rmSync(path);
+  return `| ${what} | ${cpu.toFixed(1)} s | ${wall.toFixed(1)} s | ${most.toFixed(0)} MiB |`;
 }
 
 /** So many gigabytes on standard input; the same hundred megabytes again and again, with other times each. */
@@ -99,7 +134,7 @@ async function memoryLine(gigabytes: number): Promise<string> {
     }
   });
   const seconds = (performance.now() - began) / 1000;
-  return `${(written / 1e9).toFixed(1)} GB on standard input: ${usage.mostMiB.toFixed(0)} MiB at most, ${usage.cpuSeconds.toFixed(0)} s of processor time, ${seconds.toFixed(0)} s on the clock`;
+  return `\n${(written / 1e9).toFixed(1)} GB on standard input: ${usage.mostMiB.toFixed(0)} MiB at most, ${usage.cpuSeconds.toFixed(0)} s of processor time, ${seconds.toFixed(0)} s on the clock`;
 }
 
 interface Usage {
