@@ -72,15 +72,14 @@ export function loadLineText(view: LoadLineView, paint: Paint): string[] {
     paint.strong(`load line of ${view.scenario}: ${found}`),
     paint.faint(`with ${against.length === 0 ? 'nothing wrong' : against.join(', ')}`),
     '',
-    ...hullLines(hullOf(view), paint),
-    '',
+    ...(recover === undefined ? [] : [...hullLines(hullOf(view), paint), '']),
     ...unbounded.map((call) =>
       paint.bad(`${call} has no timeout: when it stalls no load is safe. What follows supposes that it does not.`),
     ),
     ...(recover === undefined ? [] : [edgeText('it is back thirty seconds after a slow spell of fifteen', recover)]),
     edgeText('it works as long as nothing happens', fail),
     ...nowLines(now, view, paint),
-    paint.faint(`${view.runs} imagined runs; safe: ${view.certain} of ${view.certain}${standsFor(view.certain)}.`),
+    paint.faint(`${view.runs} imagined runs${recover?.safe === undefined ? '' : safeText(view.certain)}.`),
   ];
 }
 
@@ -92,7 +91,8 @@ function edgeText(what: string, { safe, half, low, high }: EdgeView): string {
 }
 
 /** What so many good runs in a row say with 95 % confidence. */
-const standsFor = (certain: number): string => (certain === 20 ? ', so that fewer than one in seven fail' : '');
+const safeText = (certain: number): string =>
+  `; safe: ${certain} of ${certain}${certain === 20 ? ', so that fewer than one in seven fail' : ''}`;
 
 function nowLines(now: number | undefined, view: LoadLineView, paint: Paint): string[] {
   const { line, sinks } = hullOf(view);
