@@ -36,6 +36,7 @@ import { processTables } from './parse/kernel/process-tables.ts';
 import { resolvConf } from './parse/kernel/resolv-conf.ts';
 import { socketCounts } from './parse/kernel/socket-counts.ts';
 import { sockets } from './parse/kernel/sockets.ts';
+import { processLimits } from './parse/kernel/process-limits.ts';
 import { sysctl } from './parse/kernel/sysctl.ts';
 import { kubectlTables } from './parse/kubectl-tables.ts';
 import { kubectlEvents } from './parse/kubernetes-events.ts';
@@ -140,6 +141,7 @@ export const formats: readonly Format[] = [
   sockets,
   procNet,
   sysctl,
+  processLimits,
   kernelLog,
   conntrack,
   cgroup,

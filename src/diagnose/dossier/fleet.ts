@@ -51,7 +51,7 @@ const replicaLabels =
 const processLabels = 'worker worker_id wid pid process thread proc child'.split(' ');
 /** Labels that tell apart what is no replica: times, outcomes, kinds of request, parts of a distribution. */
 const otherLabels =
-  /^(?:row|le|quantile|percentile|code|status\w*|class|state|method|verb|path|route|uri|url_path|operation|op|rpc|grpc_\w+|zone|az|region|availability_zone|version|image|phase|stage|step|test|run|mode|time|at|ts|minute|second|day|bucket|cpu|core|device|interface|reason|type|kind|error\w*|result|outcome|metric|measure|setting|parameter|rule|client|caller|user|connection|conn|socket|cluster|service|namespace|container|job|priority|algo\w*|policy|role|format|level)$/i;
+  /^(?:row|le|quantile|percentile|stat|statistic|aggregation|code|status\w*|class|state|method|verb|path|route|uri|url_path|operation|op|rpc|grpc_\w+|zone|az|region|availability_zone|version|image|phase|stage|step|test|run|mode|time|at|ts|minute|second|day|bucket|cpu|core|device|interface|reason|type|kind|error\w*|result|outcome|metric|measure|setting|parameter|rule|client|caller|user|connection|conn|socket|cluster|service|namespace|container|job|priority|algo\w*|policy|role|format|level)$/i;
 /** Labels that name what replicas belong to. */
 const ownerLabels =
   'proxy envoy_cluster_name cluster_name upstream upstream_name backend_name service destination_service app job deployment'.split(

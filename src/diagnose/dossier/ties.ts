@@ -5,7 +5,7 @@ import type { View } from './view.ts';
 
 export interface Ties {
   readonly spread: Spread;
-  /** Share of the keys with five requests or more that one replica serves alone. */
+  /** Share of the keys with five requests or more (two, where few have five) that one replica serves alone. */
   readonly faithful: number;
   readonly counted: number;
   /** Replicas that keys are tied to. */
@@ -17,6 +17,9 @@ export interface Ties {
 }
 
 const askedMin = 5;
+/** Where hardly anybody asks so often, many that ask twice or more tell as much: none of them may have strayed by chance. */
+const askedTwice = 2;
+const manyKeys = 30;
 
 export function ties(view: View, by: 'client' | 'route'): Ties | undefined {
   for (const table of view.tables) {
@@ -39,7 +42,7 @@ export function ties(view: View, by: 'client' | 'route'): Ties | undefined {
     const keys = [...counts]
       .map(([key, own]) => ({ key, own, total: sum(own) }))
       .toSorted((one, other) => other.total - one.total);
-    const asked = keys.filter(({ total }) => total >= askedMin);
+    const asked = askedOften(keys);
     const [top] = keys;
     if (top === undefined || asked.length === 0) continue;
     const home = [...top.own].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? -1;
@@ -57,6 +60,13 @@ export function ties(view: View, by: 'client' | 'route'): Ties | undefined {
     };
   }
   return undefined;
+}
+
+/** Keys that ask often enough to be seen straying; with fewer than three of those, the many that ask at least twice. */
+function askedOften<Key extends { readonly total: number }>(keys: readonly Key[]): readonly Key[] {
+  const often = keys.filter(({ total }) => total >= askedMin);
+  const twice = keys.filter(({ total }) => total >= askedTwice);
+  return often.length < 3 && twice.length >= manyKeys ? twice : often;
 }
 
 function sum(counts: ReadonlyMap<number, number>): number {

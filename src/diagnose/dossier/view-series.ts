@@ -83,3 +83,29 @@ export function shiftOf(series: SeriesFact): Shift | undefined {
     return undefined;
   return { fromMs: atMs[best.at - 1] ?? 0, toMs: atMs[best.at] ?? 0, before: best.before, after: best.after };
 }
+
+export interface Spell {
+  readonly before: number;
+  readonly during: number;
+  /** The last instant before it, its first and its last. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly endMs: number;
+}
+
+/** A spell that has come and gone: three readings or more at three times the usual, and the usual before and after. */
+export function spellOf({ values, atMs }: Pick<SeriesFact, 'values' | 'atMs'>): Spell | undefined {
+  const usual = medianOf([...values.slice(0, 3), ...values.slice(-3)]);
+  if (usual === undefined || values.length < 9) return undefined;
+  const isHigh = (value: number): boolean => value >= 3 * usual && value > 0;
+  const high = values.filter(isHigh);
+  if (high.length < 3 || [...values.slice(0, 2), ...values.slice(-2)].some(isHigh)) return undefined;
+  const first = values.findIndex(isHigh);
+  return {
+    before: usual,
+    during: medianOf(high) ?? usual,
+    fromMs: atMs[first - 1] ?? 0,
+    toMs: atMs[first] ?? 0,
+    endMs: atMs[values.findLastIndex(isHigh)] ?? 0,
+  };
+}

@@ -67,6 +67,7 @@ const plainNames: Partial<Record<SettingKey, string>> = {
   'pool.acquire-timeout': 'acquire timeout',
   'listen.backlog': 'listen backlog',
   'kernel.somaxconn': 'net.core.somaxconn',
+  'kernel.files-per-process-max': 'open files',
   'kernel.conntrack-max': 'nf_conntrack_max',
   'kernel.conntrack-timeout-close-wait': 'nf_conntrack_tcp_timeout_close_wait',
   'kernel.conntrack-timeout-time-wait': 'nf_conntrack_tcp_timeout_time_wait',

@@ -17,6 +17,8 @@ test('spellings of one thing are one field, and a unit in the name counts', () =
     ['x-envoy-upstream-service-time', 'upstreamSeconds', 1e-3],
     ['OriginDuration', 'upstreamSeconds', 1e-9],
     ['UPSTREAM_HOST', 'replica', undefined],
+    ['uaddr', 'replica', undefined],
+    ['ust', 'upstreamStatus', undefined],
     ['http.response.status_code', 'status', undefined],
     ['remote_addr', 'client', undefined],
     ['worker_pid', 'worker', undefined],

@@ -53,11 +53,12 @@ const spellings: Readonly<Record<AccessField, string>> = {
   status:
     'status code statuscode responsecode httpstatus scstatus downstreamstatus respstatus responsestatus responsestatuscode ' +
     'httpresponsestatuscode httpstatuscode rescode resstatuscode elbstatuscode',
-  upstreamStatus: 'upstreamstatus us originstatus backendstatus targetstatus targetstatuscode upstreamstatuscode',
+  upstreamStatus:
+    'upstreamstatus us ust ustatus originstatus backendstatus targetstatus targetstatuscode upstreamstatuscode',
   attempts: 'attempt attempts tries attemptcount upstreamrequestattemptcount xenvoyattemptcount trycount',
   retries: 'retries retryattempts retrycount retry',
   replica:
-    'upstreamhost upstreamaddr upstreamaddress upstream up ua backendaddr backendhost backendip target targetip targethost targetaddr backend replica endpoint ' +
+    'upstreamhost upstreamaddr upstreamaddress upstream up ua uaddr upaddr backendaddr backendhost backendip target targetip targethost targetaddr backend replica endpoint ' +
     'serviceaddr serviceurl upstreamurl backendurl instance pod podname podip server serveraddr serverip peer node upstreampeer chosen dest destination',
   client:
     'client clientip remoteaddr remoteip downstreamremoteaddress xforwardedfor xff clienthost clientaddr sourceip src ' +

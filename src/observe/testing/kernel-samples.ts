@@ -53,6 +53,11 @@ net.ipv4.ip_local_port_range = 32768	60999
 net.ipv4.tcp_tw_reuse = 2
 net.netfilter.nf_conntrack_count = 6553
 `,
+  'limits of a process': `Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max open files            1024                 4096                 files
+Max processes             63381                63381                processes
+`,
   'kernel log': `[88123.100000] nf_conntrack: nf_conntrack: table full, dropping packet
 [88124.250000] TCP: request_sock_TCP: Possible SYN flooding on port 8080. Sending cookies.
 [88125.000000] Out of memory: Killed process 4711 (java) total-vm:4000kB

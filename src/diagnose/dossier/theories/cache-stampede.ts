@@ -1,9 +1,10 @@
 // A cache is empty, and everybody asks behind it at once.
 
+import type { SeriesFact } from '../../../record.ts';
 import { percent, say } from '../../wording.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
-import { level, shiftOf } from '../view-series.ts';
+import { level, shiftOf, spellOf } from '../view-series.ts';
 
 export const cacheStampede: DossierTheory = {
   slug: 'cache-stampede',
@@ -21,23 +22,24 @@ export const cacheStampede: DossierTheory = {
   examine(view) {
     const misses = missesOf(view);
     if (misses === undefined) return undefined;
-    const { series, before, after, atMs } = misses;
+    const { series, before, after, atMs, endMs } = misses;
     const demand = view.series((name) =>
-      /(client|offered|inbound|incoming|front)\w*(requests?|rps)|^requests?(_per_s\w*|_rate)$/.test(name),
+      /(client|offered|inbound|incoming|front)\w*(requests?|rps)|^(?:http_)?(?:server_)?requests?(_per_s\w*|_rate)$/.test(
+        name,
+      ),
     )[0];
     const behind = view.series((name) =>
       /(database|db|origin|backend|store|dependency)\w*(quer|requests?|calls?|rps|per_s)/.test(name),
     )[0];
     const firstMs = series.atMs[0] ?? 0;
-    const lastMs = (series.atMs.at(-1) ?? 0) + 1;
     const growth = (one: typeof demand): number | undefined => {
       const was = level(one, firstMs, atMs);
-      const is = level(one, atMs, lastMs);
+      const is = level(one, atMs, endMs + 1);
       return was === undefined || is === undefined || was === 0 ? undefined : is / was;
     };
     const demanded = growth(demand);
     const loaded = growth(behind);
-    const load = behind === undefined ? undefined : shiftOf(behind);
+    const load = behind === undefined ? undefined : riseOf(behind);
     return {
       claims: [
         claim('Demand did not rise.', {
@@ -87,10 +89,18 @@ function missesOf(view: View) {
   const [hits] = view.series((name) => /cache\w*hit\w*(ratio|rate|share)|hit_ratio/.test(name));
   const [misses] = view.series((name) => /cache\w*miss\w*(ratio|rate|share)|miss_ratio/.test(name));
   const series = misses ?? hits;
-  const shift = series === undefined ? undefined : shiftOf(series);
-  if (series === undefined || shift === undefined || Math.max(shift.before, shift.after) > 1) return undefined;
-  const share = (value: number): number => (misses === undefined ? 1 - value : value);
-  const before = share(shift.before);
-  const after = share(shift.after);
-  return after <= before ? undefined : { series, before, after, atMs: shift.toMs, fromMs: shift.fromMs };
+  if (series === undefined || series.values.some((value) => value > 1)) return undefined;
+  const share = misses === undefined ? series.values.map((value) => 1 - value) : series.values;
+  const rise = riseOf({ ...series, values: share });
+  return rise === undefined || rise.after <= rise.before
+    ? undefined
+    : { series, before: rise.before, after: rise.after, atMs: rise.toMs, fromMs: rise.fromMs, endMs: rise.endMs };
+}
+
+/** A change for good, or one that has passed again, as a cache fills. */
+function riseOf(series: SeriesFact) {
+  const shift = shiftOf(series);
+  if (shift !== undefined) return { ...shift, endMs: series.atMs.at(-1) ?? 0 };
+  const spell = spellOf(series);
+  return spell === undefined ? undefined : { ...spell, after: spell.during };
 }

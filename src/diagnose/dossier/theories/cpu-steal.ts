@@ -20,6 +20,8 @@ export const cpuSteal: DossierTheory = {
   examine(view) {
     const share = stolen(view);
     if (share === undefined) return undefined;
+    const robbed = robbedHosts(view);
+    const host = robbed.length === 0 || robbed.length > 3 ? 'the host' : robbed.join(', ');
     return {
       claims: [
         claim('Time is stolen.', {
@@ -35,8 +37,8 @@ export const cpuSteal: DossierTheory = {
           seen: { text: percent(share), holds: share >= 0.1 },
         }),
       ],
-      culprit: 'the host: processor time stolen by others on it',
-      sentence: `${percent(share)} of the processor time is stolen by others on the same host.`,
+      culprit: `${host}: processor time stolen by others on it`,
+      sentence: `${percent(share)} of the processor time is stolen by others on the same host${robbed.length === 0 ? '' : ` (${host})`}.`,
       arithmetic: [`stolen ÷ all = ${percent(share)}`],
     };
   },
@@ -51,4 +53,23 @@ function stolen(view: View): number | undefined {
   const present = told === undefined ? undefined : told.value > 1 ? told.value / 100 : told.value;
   // Counters of one reading tell of all the time since the machine was started.
   return counted === undefined || present === undefined ? (counted ?? present) : Math.max(counted, present);
+}
+
+/** Hosts of which a tenth or more was taken, where the counters tell hosts apart. */
+function robbedHosts(view: View): string[] {
+  const hosts = new Set(
+    view.dossier.samples.flatMap(({ name, labels }) =>
+      name === 'node_cpu_seconds_total' ? (labels['instance'] ?? labels['node'] ?? []) : [],
+    ),
+  );
+  return [...hosts].filter((host) => {
+    const secondsOf = (mode?: string): number =>
+      view.total(
+        (name, labels) =>
+          name === 'node_cpu_seconds_total' &&
+          (labels['instance'] ?? labels['node']) === host &&
+          (mode === undefined ? labels['mode'] !== undefined : labels['mode'] === mode),
+      )?.value ?? 0;
+    return secondsOf('steal') >= 0.1 * secondsOf() && secondsOf('steal') > 0;
+  });
 }

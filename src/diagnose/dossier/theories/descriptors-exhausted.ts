@@ -1,6 +1,6 @@
 // No descriptor left, so no connection can be opened or taken.
 
-import type { Origin } from '../../../record.ts';
+import type { MessageFact, Origin, SettingFact } from '../../../record.ts';
 import { claim, type DossierTheory } from '../theory.ts';
 import type { View } from '../view.ts';
 import { sayCountSetting } from '../view-words.ts';
@@ -26,10 +26,7 @@ export const descriptorsExhausted: DossierTheory = {
     const dropped = droppedAtTheDoor(view);
     if (told.length === 0 && dropped === undefined) return undefined;
     const [first] = told;
-    const bound =
-      view.setting('workers.connections', ({ implied }) => !implied) ??
-      view.setting('downstream.max-connections') ??
-      view.setting('workers.connections');
+    const bound = boundOf(view, first);
     return {
       claims: [
         claim('The process said that it has none left.', {
@@ -61,12 +58,29 @@ export const descriptorsExhausted: DossierTheory = {
           missing: 'accepted and handled connections of its status page',
         }),
       ],
-      culprit: `${first?.program ?? (dropped === undefined ? 'the process' : 'nginx')}: ${bound === undefined ? 'open files' : sayCountSetting(bound)}`,
+      culprit: culpritOf(first?.program ?? (dropped === undefined ? 'the process' : 'nginx'), bound),
       sentence: `${first?.program ?? 'The process'} has no descriptor or connection left${bound === undefined ? '' : ` (${sayCountSetting(bound)})`}, and can take or open none until one is free.`,
       arithmetic: [`${Math.max(told.length, dropped?.count ?? 0)} refusals for want of one`],
     };
   },
 };
+
+/** Whoever says that files are too many has met the bound on files, whatever its own configuration allows. */
+function boundOf(view: View, told: MessageFact | undefined): SettingFact | undefined {
+  const files = view.setting('kernel.files-per-process-max');
+  if (told !== undefined && /too many open files|EMFILE/i.test(told.text)) return files;
+  return (
+    view.setting('workers.connections', ({ implied }) => !implied) ??
+    view.setting('downstream.max-connections') ??
+    view.setting('workers.connections')
+  );
+}
+
+function culpritOf(program: string, bound: SettingFact | undefined): string {
+  if (bound === undefined) return `${program}: open files`;
+  const said = sayCountSetting(bound);
+  return said.startsWith(program) ? said : `${program}: ${said}`;
+}
 
 function droppedAtTheDoor(
   view: View,

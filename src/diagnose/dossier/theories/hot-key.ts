@@ -43,7 +43,7 @@ export const hotKey: DossierTheory = {
         }),
         claim('A key stays with one replica.', {
           bearing: 'necessary',
-          predicted: 'at least 95 % of the keys asked 5 times or more',
+          predicted: 'at least 95 % of the keys asked often: 5 times or more, or twice where few are',
           refutes: 'keys that are served by several replicas',
           seen: {
             text: `${percent(tied.faithful)} of ${tied.counted}`,

@@ -1,5 +1,6 @@
 // One replica takes longer for the same work, and nothing about its share explains it.
 
+import { meanOf } from '../../../stats.ts';
 import { digits } from '../../wording.ts';
 import type { Fleet, Member } from '../fleet.ts';
 import { slownessLuck } from '../slow-luck.ts';
@@ -158,7 +159,11 @@ function slowest(view: View): Slowest | undefined {
   return all.toSorted((one, other) => Number(other.luck !== undefined) - Number(one.luck !== undefined))[0];
 }
 
-/** The middle of its times ÷ that of the others, both in the last third of the log. */
+/** A mean so many times that of the others cannot come of times as they usually vary. */
+const stallTimes = 3;
+
+/** Its times ÷ those of the others in the last third of the log: the middle ones, or the means of one that stalls now and then (a
+ * collector, a neighbour) and is quick in between. */
 function lastTimes(view: View, slow: string): number | undefined {
   const table = view.tables.find(({ replicas }) => replicas.includes(slow));
   if (table === undefined) return undefined;
@@ -173,8 +178,8 @@ function lastTimes(view: View, slow: string): number | undefined {
     const id = table.replicas[table.replica[row] ?? -1];
     if (id !== undefined && !Number.isNaN(seconds)) (id === slow ? own : others).push(seconds);
   }
-  const [mine, theirs] = [medianOf(own), medianOf(others)];
-  return own.length < 5 || others.length < 5 || mine === undefined || theirs === undefined || theirs === 0
-    ? undefined
-    : mine / theirs;
+  if (own.length < 5 || others.length < 5) return undefined;
+  const middle = (medianOf(own) ?? 0) / (medianOf(others) ?? 0);
+  const mean = (meanOf(own) ?? 0) / (meanOf(others) ?? 0);
+  return !Number.isFinite(middle) ? undefined : mean >= stallTimes ? Math.max(middle, mean) : middle;
 }

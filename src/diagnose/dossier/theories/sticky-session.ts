@@ -38,7 +38,7 @@ export const stickySession: DossierTheory = {
         }),
         claim('A client stays with one replica.', {
           bearing: 'necessary',
-          predicted: 'at least 95 % of the clients that ask 5 times or more',
+          predicted: 'at least 95 % of the clients that ask often: 5 times or more, or twice where few do',
           refutes: 'clients that are served by several replicas',
           seen: {
             text: `${percent(tied.faithful)} of ${tied.counted}`,

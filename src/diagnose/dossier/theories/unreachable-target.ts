@@ -4,6 +4,7 @@ import type { RequestTable } from '../../../record.ts';
 import { claim, type DossierTheory, type Examination } from '../theory.ts';
 import { medianOf, rowsWhere, type View } from '../view.ts';
 import { bindersOf, cutsOf } from '../view-cuts.ts';
+import { runsOf } from '../view-load.ts';
 import { sayDurationSetting, sayPart, sayTime } from '../view-words.ts';
 
 export const unreachableTarget: DossierTheory = {
@@ -29,7 +30,7 @@ export const unreachableTarget: DossierTheory = {
 
   examine(view) {
     const cut = cutsOf(view).find(({ stage }) => stage === 'connect');
-    if (cut === undefined) return bySayings(view) ?? byRefusals(view);
+    if (cut === undefined) return bySayings(view) ?? byRefusals(view) ?? byGenerator(view);
     const [setting] = bindersOf(view, cut);
     const { table, rows } = cut;
     const targets = [...new Set(rows.map((row) => table.replicas[table.replica[row] ?? -1]))].filter(
@@ -147,6 +148,74 @@ function byRefusals(view: View): Examination | undefined {
     fix: 'Start it again, or take it out of the list; and let the balancer check its targets, or try the next when one refuses.',
     decidedBy: 'whether the program runs on that host',
   };
+}
+
+const askedMin = 100;
+
+/** A load generator reached nobody: every request failed, and refused connections are all it speaks of. */
+function byGenerator(view: View): Examination | undefined {
+  const told = view.messages('refused');
+  const run = runsOf(view).find(
+    ({ tool, result }) => (result.errorsByKind?.['refused'] ?? 0) > 0 || told.some(({ program }) => program === tool),
+  );
+  if (run === undefined || run.requests === undefined) return undefined;
+  const own = told.filter(({ program }) => program === run.tool);
+  const targets = [...new Set(own.flatMap(({ subject }) => subject ?? []))];
+  const kinds = Object.entries(run.result.errorsByKind ?? {}).filter(([, count]) => count > 0);
+  const others = [
+    ...view.dossier.messages.filter(({ program, code }) => program === run.tool && code !== 'refused'),
+    ...kinds.filter(([kind]) => kind !== 'refused'),
+  ].length;
+  const target = targets[0] ?? 'the target';
+  const listeners = listenersFor(view, target);
+  return {
+    claims: [
+      claim('Nothing that the generator asked was answered.', {
+        bearing: 'necessary',
+        predicted: 'every request failed',
+        refutes: 'answers: a full backlog or a restart refuses some',
+        seen: {
+          text: `${run.failed ?? 0} of ${run.requests} failed`,
+          holds: run.failed !== undefined && run.failed >= run.requests,
+          origins: [run.origin],
+        },
+      }),
+      claim('Refused connections to one target are all that it complains of.', {
+        bearing: 'sufficient',
+        predicted: `one target, no other complaint, of ${askedMin} requests or more`,
+        refutes: 'several targets, or other failures',
+        seen: {
+          text: `${targets.length === 0 ? 'the target' : targets.slice(0, 3).join(', ')}; ${others} other complaints`,
+          holds: targets.length <= 1 && others === 0 && run.requests >= askedMin,
+          origins: own.slice(0, 2).map(({ origin }) => origin),
+        },
+      }),
+      claim('The program listens where only its own host can reach it.', {
+        bearing: 'supporting',
+        predicted: 'a listening socket on a loopback address with this port',
+        refutes: 'one that all may reach',
+        seen:
+          listeners.length === 0
+            ? undefined
+            : { text: listeners.join(', '), holds: listeners.every((address) => loopback.test(address)) },
+        missing: 'the listening sockets of that host',
+      }),
+    ],
+    culprit: `${target}: nobody listens there (connections from ${run.tool} are refused)`,
+    sentence: `Nobody listens at ${target}: all ${run.requests} requests of ${run.tool} were refused, so what it measured is no service.`,
+    arithmetic: [`${run.failed ?? 0} of ${run.requests} failed, none was connected`],
+    fix: 'Start the program, or let it listen on an address that others reach; check the port that the generator was given.',
+    decidedBy: 'a connection to the target by hand from where the generator stands',
+  };
+}
+
+const loopback = /^(?:127\.|localhost|\[?::1\]?:)/;
+
+/** Addresses on which somebody listens at the port of this target. */
+function listenersFor(view: View, target: string): string[] {
+  const port = /:\d+$/.exec(target)?.[0];
+  const listening = view.settings('listen.backlog').flatMap(({ scope }) => /^listener (\S+)$/.exec(scope)?.[1] ?? []);
+  return port === undefined ? [] : [...new Set(listening)].filter((address) => address.endsWith(port));
 }
 
 const targetOf = (text: string): string => /upstream: "\w+:\/\/([^/"]+)/.exec(text)?.[1] ?? 'a target';

@@ -4,10 +4,10 @@ import type { Origin } from '../../../record.ts';
 import { percent, say } from '../../wording.ts';
 import { removals } from '../removals.ts';
 import { claim, type DossierTheory } from '../theory.ts';
-import { medianOf, sumOf, type View } from '../view.ts';
+import { sumOf, type View } from '../view.ts';
 import { serverCpu } from '../view-load.ts';
 import { greatestOf, leastOf } from '../view-rows.ts';
-import { shiftOf } from '../view-series.ts';
+import { shiftOf, spellOf } from '../view-series.ts';
 import { sayTime } from '../view-words.ts';
 import { poolIn } from '../worker-pool.ts';
 
@@ -110,16 +110,17 @@ interface DependencyTime {
   readonly origins: readonly Origin[];
 }
 
+/** Times of calls to somebody else, by what is called or, as libraries for metrics name them, by who calls: the program’s own client. */
 const name =
-  /(dependency|datastore|database|db|store|sql|redis|backend_call|downstream_call|upstream_call)\w*(latency|seconds|duration|time)\w*$/;
+  /(dependency|datastore|database|db|store|sql|redis|backend_call|downstream_call|upstream_call|(?:http|grpc|rpc)_client)\w*(latency|seconds|duration|time)\w*$/;
 const notTime = /pool|count|bucket|wait|connection|timeout/;
 
 function dependencyTime(view: View): DependencyTime | undefined {
   const [series] = view.series((one) => name.test(one) && !notTime.test(one));
   if (series !== undefined) {
-    const spell = spellOf(series.values);
+    const spell = spellOf(series);
     const shift = shiftOf(series);
-    if (spell !== undefined) return { ...spell, origins: [series.origin] };
+    if (spell !== undefined) return { before: spell.before, during: spell.during, origins: [series.origin] };
     if (shift !== undefined && shift.after > shift.before) {
       return { before: shift.before, during: shift.after, origins: [series.origin] };
     }
@@ -131,16 +132,6 @@ function dependencyTime(view: View): DependencyTime | undefined {
   return reading === undefined || reading.value <= 0
     ? undefined
     : { before: undefined, during: reading.value, origins: reading.origins };
-}
-
-/** A spell that has come and gone: three readings or more at three times the usual, and the usual before and after. */
-function spellOf(values: readonly number[]): { readonly before: number; readonly during: number } | undefined {
-  const usual = medianOf([...values.slice(0, 3), ...values.slice(-3)]);
-  if (usual === undefined || values.length < 9) return undefined;
-  const high = values.filter((value) => value >= 3 * usual && value > 0);
-  const edges = [...values.slice(0, 2), ...values.slice(-2)];
-  if (high.length < 3 || edges.some((value) => value >= 3 * usual)) return undefined;
-  return { before: usual, during: medianOf(high) ?? usual };
 }
 
 /** Requests a second of the longest log, or as somebody counted them. */

@@ -93,6 +93,11 @@ test('parameters that bind load are settings, every number is a sample', () => {
   );
 });
 
+test('of the limits of a process the soft one on open files binds', () => {
+  const dossier = dossierOf(samples['limits of a process'] ?? '');
+  assert.deepEqual(settingLines(dossier), expected('[main] kernel.files-per-process-max = 1024 :3'));
+});
+
 test('the kernel’s log: codes, and of whom they speak', () => {
   const dossier = dossierOf(samples['kernel log'] ?? '');
   assert.deepEqual(
