@@ -5,14 +5,14 @@
 //                                                          ▲
 //                                                          └ end: what comes next goes here
 //
-// So an event is written beside the one before it, and a thousand buckets write to a thousand lines of memory at most.
+// So an event is written beside the one before it, and five hundred buckets write to five hundred lines of memory at most.
 //
 // Hot: `append`.
 
 import { assert } from '../base.ts';
 import { grownInts, grownTimes } from './jobs.ts';
 
-const logChunk = 5;
+const logChunk = 7;
 export const chunk = 2 ** logChunk;
 const firstCapacity = 4 * chunk;
 

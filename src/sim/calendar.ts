@@ -7,7 +7,7 @@
 //
 //   heap     │ some dozens │
 //   rung 1                 ├──┼──┼──┼──┤                                         one bucket of rung 0, split
-//   rung 0                 ·           ├───────┼───────┼───────┼───────┤         up to 1,024 buckets
+//   rung 0                 ·           ├───────┼───────┼───────┼───────┤         up to 512 buckets
 //   beyond                                                             ├──►      one bucket without an end
 //                       horizon ───────────────────────────────────────────► time
 //

@@ -8,12 +8,17 @@
 // A logical event is an arrival or a departure, so that kernels with more or fewer events of their own can be compared.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a peer did: millions of logical events a processor second, or why it did nothing. */
-export type PeerRate = { readonly name: string } & ({ readonly rate: number } | { readonly absent: string });
+/** Millions of logical events a processor second, and which version that was; or why there is no such number. */
+export type PeerRate = { readonly version: string; readonly rate: number } | { readonly absent: string };
+
+export interface Peer {
+  readonly name: 'SimPy' | 'simjs' | 'C++';
+  /** Plays the queue once. */
+  play(): PeerRate;
+}
 
 const simpyProgram = `
 import platform, random, simpy, time
@@ -94,32 +99,33 @@ int main() {
 }
 `;
 
-/** Each peer that is there plays the queue once, one after the other. */
-export function peerRates(): readonly PeerRate[] {
-  return [
-    peer('SimPy', 'python3', ['-c', simpyProgram], 'pip install simpy'),
-    peer('simjs', process.execPath, ['-e', simjsProgram], 'npm install simjs, and say where in NODE_PATH'),
-    cpp(),
-  ];
-}
+/** `folder` is where the C++ loop is compiled. */
+export const peers = (folder: string): readonly Peer[] => [
+  { name: 'SimPy', play: () => played('python3', ['-c', simpyProgram], 'pip install simpy') },
+  {
+    name: 'simjs',
+    play: () => played(process.execPath, ['-e', simjsProgram], 'npm install simjs, and say where in NODE_PATH'),
+  },
+  compiled(folder),
+];
 
-function peer(name: string, program: string, args: readonly string[], remedy: string): PeerRate {
+function played(program: string, args: readonly string[], remedy: string): PeerRate {
   const { status, stdout } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  if (status !== 0) return { name, absent: `not here (${remedy})` };
+  if (status !== 0) return { absent: `not here (${remedy})` };
   const [rate = '', ...version] = stdout.trim().split(' ');
-  return { name: version.join(' '), rate: Number(rate) };
+  return { version: version.join(' '), rate: Number(rate) };
 }
 
-function cpp(): PeerRate {
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-peer-'));
-  try {
-    const source = join(folder, 'queue.cpp');
-    const binary = join(folder, 'queue');
-    writeFileSync(source, cppProgram);
-    const made = spawnSync('g++', ['-O3', '-o', binary, source], { stdio: 'ignore' });
-    if (made.status !== 0) return { name: 'C++', absent: 'not here (a g++ that compiles C++17)' };
-    return peer('C++', binary, [], 'its queue was not as long as it should be');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+function compiled(folder: string): Peer {
+  const source = join(folder, 'queue.cpp');
+  const binary = join(folder, 'queue');
+  writeFileSync(source, cppProgram);
+  const { status } = spawnSync('g++', ['-O3', '-o', binary, source], { stdio: 'ignore' });
+  return {
+    name: 'C++',
+    play: () =>
+      status === 0
+        ? played(binary, [], 'its queue was not as long as it should be')
+        : { absent: 'not here (a g++ that compiles C++17)' },
+  };
 }

@@ -1,7 +1,7 @@
 // A row of buckets of equal width: the part of the future between two instants. The width is a power of two, so that the bucket of
 // a time is exact, and so is where each bucket begins.
 
-const slotsMax = 1024;
+const slotsMax = 512;
 
 export class Rung {
   /** The end of each bucket, as in buckets.ts. */
