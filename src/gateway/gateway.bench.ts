@@ -6,7 +6,7 @@
 //
 // Parts: `small` (135 bytes, as fast as 64 clients can ask), `large` (22 KiB), `tls` (small again, over TLS), `paced` (small, at
 // half of what the slowest of nginx, HAProxy and ours can do; latencies count from when a request was due, and what a direct
-// connection takes is subtracted), `idle` (not unless asked for: memory for each of 18,000 clients that are silent).
+// connection takes right after it is subtracted, `--pairs` times a round), `idle` (not unless asked for: memory for each of 18,000 clients that are silent).
 //
 // What counts is the proxy's processor time ÷ requests, because load and backends have one core together and may be the ones that
 // are at the limit: `core` says how busy the proxy's was. The capacity of one core, 1 ÷ processor time, follows from it.
@@ -15,6 +15,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { dice } from '../base.ts';
+import { bootstrapInterval } from '../stats.ts';
 import { largePath, requestsSeen, smallPath, startBackend } from './bench/backend.ts';
 import { idleMemory } from './bench/idle.ts';
 import { flood, paced } from './bench/load.ts';
@@ -30,6 +32,7 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     parts: { type: 'string', default: 'small,large,tls,paced' },
     rate: { type: 'string' },
+    pairs: { type: 'string', default: '3' },
     idle: { type: 'string', default: '18000' },
   },
 });
@@ -52,6 +55,7 @@ class Sheet {
   readonly small: Measured[] = [];
   readonly large: Measured[] = [];
   readonly tls: Measured[] = [];
+  /** What it adds, one for each pair of measurements. */
   readonly p50: number[] = [];
   readonly p99: number[] = [];
   rate = 0;
@@ -75,9 +79,8 @@ async function main(site: Site): Promise<void> {
   for (let round = 0; round < Number(flags.rounds); round++) {
     for (const sheet of sheets) await withProxy(site, sheet.proxy, (pid) => floods(sheet, pid));
   }
-  const direct: Direct = { p50: [], p99: [] };
-  if (parts.has('paced')) await pacedRounds(site, sheets, direct);
-  print(sheets, direct);
+  if (parts.has('paced')) await pacedRounds(site, sheets);
+  print(sheets);
 }
 
 async function withProxy(site: Site, proxy: Proxy, use: (pid: number) => Promise<void>): Promise<void> {
@@ -143,33 +146,32 @@ async function speaksTls(): Promise<boolean> {
   return status === 0;
 }
 
-interface Direct {
-  readonly p50: number[];
-  readonly p99: number[];
-}
-
-/** The same rate for all, except for who cannot do it: half of its own saturation. */
-async function pacedRounds(site: Site, sheets: readonly Sheet[], direct: Direct): Promise<void> {
+/** The same rate for all, except for who cannot do it: half of its own saturation. Each measurement of a proxy is followed by one
+ * without it at the same rate, and what counts is the difference of the two: what the neighbours did meanwhile they did to both. */
+async function pacedRounds(site: Site, sheets: readonly Sheet[]): Promise<void> {
   const fast = sheets.filter(({ proxy }) => proxy.name !== 'Envoy' && proxy.name !== 'Caddy');
   const saturation = (sheet: Sheet): number => median(sheet.small.map(({ perSecond }) => perSecond));
   const common = Number(flags.rate ?? Math.floor(Math.min(...fast.map(saturation)) / 2));
   for (const sheet of sheets) sheet.rate = Math.min(common, Math.floor(saturation(sheet) / 2) || common);
   for (let round = 0; round < Number(flags.rounds); round++) {
-    const alone = await paced(`http://127.0.0.1:${backendPorts[0]}${smallPath}`, connections, common, seconds);
-    direct.p50.push(alone.p50);
-    direct.p99.push(alone.p99);
-    for (const sheet of sheets) {
-      await withProxy(site, sheet.proxy, async () => {
-        const result = await paced(`http://127.0.0.1:${proxyPort}${smallPath}`, connections, sheet.rate, seconds);
-        console.error(`${sheet.proxy.name.padEnd(21)} p50 ${result.p50 * 1e6} µs, p99 ${result.p99 * 1e6} µs`);
-        sheet.p50.push(result.p50);
-        sheet.p99.push(result.p99);
-      });
-    }
+    for (const sheet of sheets) await withProxy(site, sheet.proxy, () => pairs(sheet));
   }
 }
 
-function print(sheets: readonly Sheet[], direct: Direct): void {
+async function pairs(sheet: Sheet): Promise<void> {
+  const through = `http://127.0.0.1:${proxyPort}${smallPath}`;
+  const direct = `http://127.0.0.1:${backendPorts[0]}${smallPath}`;
+  warm(through);
+  for (let pair = 0; pair < Number(flags.pairs); pair++) {
+    const mine = await paced(through, connections, sheet.rate, seconds);
+    const alone = await paced(direct, connections, sheet.rate, seconds);
+    sheet.p50.push(mine.p50 - alone.p50);
+    sheet.p99.push(mine.p99 - alone.p99);
+    console.error(`${sheet.proxy.name.padEnd(21)} p50 ${micro(mine.p50)}, alone ${micro(alone.p50)}`);
+  }
+}
+
+function print(sheets: readonly Sheet[]): void {
   const yardstick = sheets.find(({ proxy }) => proxy.name === 'nginx');
   console.log(`${flags.rounds} rounds of ${seconds} s, ${connections} connections; medians. Node ${process.version}`);
   const head = ['', 'version', ...titles('small'), ...titles('large'), ...titles('tls')];
@@ -181,20 +183,22 @@ function print(sheets: readonly Sheet[], direct: Direct): void {
     row.push(...cells('small', small, yardstick?.small), ...cells('large', large, yardstick?.large));
     row.push(...cells('tls', tls, yardstick?.tls));
     if (parts.has('idle')) row.push(`${(median(sheet.idle) / 1024).toFixed(1)} KiB`);
-    if (parts.has('paced')) {
-      const added = (mine: readonly number[], alone: readonly number[]): string =>
-        `${((median(mine) - median(alone)) * 1e6).toFixed(0)} µs`;
-      row.push(`${sheet.rate}/s`, added(sheet.p50, direct.p50), added(sheet.p99, direct.p99));
-    }
+    if (parts.has('paced')) row.push(`${sheet.rate}/s`, medianWithin(sheet.p50), medianWithin(sheet.p99));
     return row;
   });
   const table = [head, head.map(() => '---'), ...rows];
   for (const row of table) console.log(`| ${row.join(' | ')} |`);
-  if (parts.has('paced')) {
-    const [p50, p99] = [direct.p50, direct.p99].map((values) => `${(median(values) * 1e6).toFixed(0)} µs`);
-    console.log(`without a proxy: p50 ${p50}, p99 ${p99}`);
-  }
 }
+
+/** The median of differences, and where it lies with 95 % confidence. */
+function medianWithin(differences: readonly number[]): string {
+  const options = { resamples: 1000, confidence: 0.95, dice: dice(1, 'resamples') };
+  const interval = bootstrapInterval(differences, median, options);
+  if (interval === undefined) return micro(median(differences));
+  return `${micro(interval.estimate)} (${micro(interval.low)} to ${micro(interval.high)})`;
+}
+
+const micro = (interval: number): string => `${(interval * 1e6).toFixed(0)} µs`;
 
 type Part = 'small' | 'large' | 'tls';
 
