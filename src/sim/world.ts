@@ -653,7 +653,9 @@ export class World implements FleetDuties {
     return this.requests.split(request);
   }
 
+  /** The gate's patience is over. What it has answered already is on its way. */
   #gatewayExpired(request: number, now: number): void {
+    if (this.requests.atGate[request] !== 1) return;
     const group = this.#groupOf(request);
     this.#letGo(request, false, now);
     this.#conclude(request, group, outcomes.gateTimedOut, -1, now);
@@ -809,7 +811,7 @@ export class World implements FleetDuties {
   };
 
   readonly #gatewayTimed: Timed = {
-    isAlive: (request, generation) => this.#isRequest(request, generation) && this.requests.atGate[request] === 1,
+    isAlive: this.#isRequest,
     expire: (request, now) => this.#gatewayExpired(request, now),
   };
 }
