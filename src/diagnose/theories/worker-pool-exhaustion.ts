@@ -41,8 +41,9 @@ export const workerPoolExhaustion: Theory = {
   provedBy:
     'All workers taken while next to nothing is finished, in the very seconds in which the dependency finishes nothing.',
   fix:
-    'Give the call a timeout, tries included, that is shorter than the balancer’s; let probes be answered apart from the pool; refuse ' +
-    'early when all workers are taken. More processors change nothing.',
+    'Give the call a timeout, tries included, that is shorter than the balancer’s; refuse early when all workers are taken; give retries a ' +
+    'budget. Let probes be answered apart from the pool only together with these: alone that keeps a full fleet in rotation. More ' +
+    'processors change nothing.',
   experiments: [],
   verdict,
 };
