@@ -106,8 +106,9 @@ function shown(value: number, unit: Twin['unit']): string {
 function page(table: readonly string[]): string {
   return `# Twins: one scenario in two worlds
 
-Does the simulator tell the truth? Every built-in scenario that the lab can play is played there once, with real processes and real
-sockets, and in imagined time twenty times; one that is too large for a machine on the scale that it states for the lab. The table shows both, and the interval in which the lab's figure has to lie:
+Does the simulator tell the truth? Every built-in scenario is played in the lab once, with real processes and real sockets,
+and in imagined time twenty times; one that is too large for a machine on the scale that it states for the lab. The table
+shows both, and the interval in which the lab's figure has to lie:
 
 - throughput, and where clients ask again the tries for each request, within 5 % of the simulator's mean;
 - each replica's share of what is in flight within 10 points;
