@@ -24,7 +24,7 @@ import { benchmarkPage, type Condition, labPart, labPartOf } from './page.ts';
 import { isCalm, type Scored, scoredOf } from './score.ts';
 
 /** Seeds below are for developing. */
-const heldOut = 800_000;
+const heldOut = 700_000;
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
