@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seconds } from '../base.ts';
+import { ms, seconds } from '../base.ts';
 import type { PhaseRecord, TickLine } from '../record.ts';
+import { constant } from '../scenario.ts';
 import { healedAt, recoveryOf } from './recovery.ts';
 
 function tick(letter: string, second: number): TickLine {
@@ -55,4 +56,7 @@ test('nothing is said of a run that ends with its fault, or in which nothing end
     { at: seconds(5), for: seconds(1), ...slow },
   ];
   assert.equal(healedAt({ faults }), seconds(7));
+  const partition = { at: seconds(6), for: seconds(2), kind: 'partition', of: 'api-1', from: undefined } as const;
+  const network = { delay: constant(ms(1)), loss: 0, faults: [partition] };
+  assert.equal(healedAt({ faults, network }), seconds(8), 'a partition that ends is one of them');
 });

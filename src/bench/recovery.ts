@@ -9,7 +9,7 @@
 
 import { type Duration, ns } from '../base.ts';
 import type { PhaseRecord, TickLine } from '../record.ts';
-import type { Scenario } from '../scenario.ts';
+import { allFaults, type Scenario } from '../scenario.ts';
 
 export interface Recovery {
   /** From the end of the fault to the end of the last bad second. Where it was not back, the time that was looked at. */
@@ -22,8 +22,8 @@ const goodShare = 0.9;
 const endedShare = 0.5;
 
 /** When the last of what goes wrong for a while is over, from the start of the run. Undefined where nothing ends. */
-export function healedAt({ faults }: Pick<Scenario, 'faults'>): Duration | undefined {
-  const ends = faults.flatMap(({ at, for: length }) => (length === undefined ? [] : [at + length]));
+export function healedAt(scenario: Pick<Scenario, 'faults' | 'network'>): Duration | undefined {
+  const ends = allFaults(scenario).flatMap(({ at, for: length }) => (length === undefined ? [] : [at + length]));
   return ends.length === 0 ? undefined : ns(Math.max(...ends));
 }
 

@@ -4,7 +4,7 @@
 import type { Fault, NetworkFault, Scenario } from './model.ts';
 
 /** Every fault: of processes first, then of the network. */
-export const allFaults = ({ faults, network }: Scenario): readonly (Fault | NetworkFault)[] => [
-  ...faults,
-  ...(network?.faults ?? []),
-];
+export const allFaults = ({
+  faults,
+  network,
+}: Pick<Scenario, 'faults' | 'network'>): readonly (Fault | NetworkFault)[] => [...faults, ...(network?.faults ?? [])];
