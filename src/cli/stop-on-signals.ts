@@ -1,6 +1,7 @@
 // Ctrl-C, kindly: the first signal ends what is going on and keeps what there is, the second ends everything at once.
 
 import { exit, type ExitCode } from './exit.ts';
+import type { LiveRegion } from './live-region.ts';
 
 export interface Stopping {
   readonly signal: AbortSignal;
@@ -32,4 +33,27 @@ export function stopOnSignals(announce: () => void): Stopping {
       process.off('SIGTERM', onTerminate);
     },
   };
+}
+
+/** Does something long and writes what it found to standard output, also where a signal has ended it early. `announce` is said when one
+ * does. */
+export async function tellEvenIfStopped(
+  live: LiveRegion | undefined,
+  announce: string,
+  work: (stop: AbortSignal) => Promise<string>,
+): Promise<ExitCode> {
+  const stopping = stopOnSignals(() => live?.say(announce));
+  try {
+    const found = await work(stopping.signal);
+    live?.clear();
+    process.stdout.write(`${found}\n`);
+    return stopping.by() ?? exit.ok;
+  } catch (error) {
+    live?.clear();
+    // Stopped before there was anything to tell.
+    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
+    throw error;
+  } finally {
+    stopping.release();
+  }
 }

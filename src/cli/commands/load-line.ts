@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { fitFleet, loadLine, type LoadLineProgress } from '../../bench.ts';
 import { loadLineSvg, loadLineText } from '../../report.ts';
 import type { Scenario } from '../../scenario.ts';
-import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { flagName } from '../flag-name.ts';
+import { type ExitCode, UsageError } from '../exit.ts';
 import { LiveRegion } from '../live-region.ts';
 import { isScenario, loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
+import { tellEvenIfStopped } from '../stop-on-signals.ts';
 import { paintFor } from '../terminal.ts';
+import { typedFlags } from '../typed-flags.ts';
 
 const whole = z
   .string()
@@ -27,39 +27,20 @@ const flags = z.object({
 });
 
 export async function loadLineCommand(subject: string, options: object): Promise<ExitCode> {
-  const parsed = flags.safeParse(options);
-  if (!parsed.success) {
-    throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
-  }
-  const { set, seed, threads, json, svg, quiet } = parsed.data;
+  const { set, seed, threads, json, svg, quiet } = typedFlags(flags, options);
   const live = quiet === true ? undefined : new LiveRegion(process.stderr);
   const scenario = await scenarioOf(subject, set, (note) => live?.say(note));
-  const stopping = stopOnSignals(() => live?.say('stopping: what has been found is told (once more ends at once)'));
   const began = performance.now();
-  try {
-    const line = await loadLine(scenario, {
-      seed,
-      workers: threads,
-      stop: stopping.signal,
-      onProgress: (progress) =>
-        live?.show(
-          { title: `load line of ${scenario.name}`, progress: progressText(progress), tick: undefined },
-          (performance.now() - began) / 1000,
-        ),
-    });
-    live?.clear();
-    if (json === true) process.stdout.write(`${JSON.stringify(line, undefined, 2)}\n`);
-    else if (svg === true) process.stdout.write(`${loadLineSvg(line)}\n`);
-    else process.stdout.write(`${loadLineText(line, paintFor(process.stdout)).join('\n')}\n`);
-    return stopping.by() ?? exit.ok;
-  } catch (error) {
-    live?.clear();
-    // Stopped before anything was found.
-    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
-    throw error;
-  } finally {
-    stopping.release();
-  }
+  const onProgress = (progress: LoadLineProgress): void =>
+    live?.show(
+      { title: `load line of ${scenario.name}`, progress: progressText(progress), tick: undefined },
+      (performance.now() - began) / 1000,
+    );
+  return tellEvenIfStopped(live, 'stopping: what has been found is told (once more ends at once)', async (stop) => {
+    const line = await loadLine(scenario, { seed, workers: threads, stop, onProgress });
+    if (json === true) return JSON.stringify(line, undefined, 2);
+    return svg === true ? loadLineSvg(line) : loadLineText(line, paintFor(process.stdout)).join('\n');
+  });
 }
 
 async function scenarioOf(

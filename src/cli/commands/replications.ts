@@ -3,9 +3,9 @@
 import { intervalsOf, ReplicationPool, type Replication, replicateUntil, seedsFrom, settled } from '../../bench.ts';
 import { intervalsText } from '../../report.ts';
 import type { Arrangement, Scenario } from '../../scenario.ts';
-import { exit, type ExitCode } from '../exit.ts';
+import type { ExitCode } from '../exit.ts';
 import type { LiveRegion } from '../live-region.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
+import { tellEvenIfStopped } from '../stop-on-signals.ts';
 import { paintFor } from '../terminal.ts';
 
 export interface ReplicationOptions {
@@ -21,24 +21,13 @@ export interface ReplicationOptions {
 
 export async function replications(scenario: Scenario, options: ReplicationOptions): Promise<ExitCode> {
   const { live, json } = options;
-  const stopping = stopOnSignals(() => live?.say('stopping (once more ends at once)'));
-  const { arrangement, warmUp } = settled(scenario, options.seed);
-  try {
-    const { runs, reached } = await played(scenario, arrangement, options, stopping.signal);
-    live?.clear();
+  return tellEvenIfStopped(live, 'stopping (once more ends at once)', async (stop) => {
+    const { arrangement, warmUp } = settled(scenario, options.seed);
+    const { runs, reached } = await played(scenario, arrangement, options, stop);
     const figures = intervalsOf(runs);
     const view = { scenario: scenario.name, replications: runs.length, warmUp, ...reached, figures };
-    const text = json ? JSON.stringify(view, undefined, 2) : intervalsText(view, paintFor(process.stdout)).join('\n');
-    process.stdout.write(`${text}\n`);
-    return stopping.by() ?? exit.ok;
-  } catch (error) {
-    live?.clear();
-    // Stopped before there was anything to tell.
-    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
-    throw error;
-  } finally {
-    stopping.release();
-  }
+    return json ? JSON.stringify(view, undefined, 2) : intervalsText(view, paintFor(process.stdout)).join('\n');
+  });
 }
 
 interface Played {

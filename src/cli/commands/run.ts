@@ -15,11 +15,11 @@ import { type Arrangement, onlyImagined, type Scenario, unimagined } from '../..
 import { type ExperimentKind, type RecordLine, recordOf, RecordWriter } from '../../record.ts';
 import { resultJson, resultPage, resultText } from '../../report.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { flagName } from '../flag-name.ts';
 import { LiveRegion } from '../live-region.ts';
 import { loadScenario } from '../load-scenario.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
+import { typedFlags } from '../typed-flags.ts';
 import { version } from '../version.ts';
 import { replications } from './replications.ts';
 
@@ -63,7 +63,7 @@ const flags = z.object({
 });
 
 export async function run(nameOrFile: string, options: object): Promise<ExitCode> {
-  const wanted = parseFlags(options);
+  const wanted = typedFlags(flags, options);
   const settings = [
     ...(wanted.set ?? []),
     ...(wanted.policy === undefined ? [] : [`gateway.policy=${wanted.policy}`]),
@@ -244,12 +244,6 @@ async function real(options: {
 function imagined(scenario: Scenario, seed: number): Opened {
   const world = simWorld({ scenario, seed });
   return { world, close: () => world.close() };
-}
-
-function parseFlags(options: object): z.infer<typeof flags> {
-  const parsed = flags.safeParse(options);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
 }
 
 function parseExperiments(text: string): 'auto' | 'none' | readonly ExperimentKind[] {

@@ -11,6 +11,7 @@ import { type StoryLine, storyOf } from '../../sim.ts';
 import { exit, type ExitCode, UsageError } from '../exit.ts';
 import { loadScenario } from '../load-scenario.ts';
 import { paintFor } from '../terminal.ts';
+import { typedFlags } from '../typed-flags.ts';
 
 /** After every event the replicas are looked at, so there may not be any number of them. */
 const replicasMax = 1000;
@@ -35,13 +36,10 @@ const flags = z.object({
 });
 
 export function trace(nameOrFile: string, options: object): ExitCode {
-  const parsed = flags.safeParse(options);
-  if (!parsed.success) {
-    throw new UsageError(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'));
-  }
-  const { from, for: length, only, seed, set, json } = parsed.data;
+  const chosen = typedFlags(flags, options);
+  const { from, for: length, only, seed, set, json } = chosen;
   const { scenario } = loadScenario(nameOrFile, set ?? []);
-  check(scenario, parsed.data);
+  check(scenario, chosen);
   const paint = paintFor(process.stdout);
   const show = (line: StoryLine): string => (json === true ? JSON.stringify(line) : storyLineText(line, paint));
 

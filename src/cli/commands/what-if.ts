@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { type Change, fitFleet, whatIf, type WhatIfOptions, whatIfScenario } from '../../bench.ts';
 import { parseDuration } from '../../base.ts';
 import { whatIfText } from '../../report.ts';
-import { exit, type ExitCode, UsageError } from '../exit.ts';
-import { flagName } from '../flag-name.ts';
+import { type ExitCode, UsageError } from '../exit.ts';
 import { LiveRegion } from '../live-region.ts';
 import { isScenario, loadScenario } from '../load-scenario.ts';
 import { readRecordAt } from '../read-evidence.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
+import { tellEvenIfStopped } from '../stop-on-signals.ts';
 import { columnsOf, paintFor } from '../terminal.ts';
+import { typedFlags } from '../typed-flags.ts';
 
 const count = (max: number): z.ZodType<number, string> =>
   z
@@ -77,42 +77,27 @@ const flags = z.object({
 });
 
 export async function whatIfCommand(subject: string, options: object): Promise<ExitCode> {
-  const parsed = flags.safeParse(options);
-  if (!parsed.success) {
-    throw new UsageError(parsed.error.issues.map((issue) => `${flagName(issue.path[0])}: ${issue.message}`).join('\n'));
-  }
-  const chosen = parsed.data;
+  const chosen = typedFlags(flags, options);
   const live = chosen.quiet === true ? undefined : new LiveRegion(process.stderr);
-  const stopping = stopOnSignals(() => live?.say('stopping: what has been played is told (once more ends at once)'));
   const began = performance.now();
-  const settings: WhatIfOptions = {
+  const settings: Omit<WhatIfOptions, 'stop'> = {
     changes: changesOf(chosen),
     replications: Math.max(3, chosen.replications),
     workers: Math.max(1, chosen.threads),
     seed: chosen.seed,
     anyway: chosen.anyway === true,
-    stop: stopping.signal,
     onRun: (finished, of) => {
       const progress = `${finished} of ${of} imagined runs`;
       live?.show({ title: 'what if', progress, tick: undefined }, (performance.now() - began) / 1000);
     },
   };
-  try {
+  return tellEvenIfStopped(live, 'stopping: what has been played is told (once more ends at once)', async (stop) => {
     const result = await (isScenario(subject)
-      ? whatIfScenario(loadScenario(subject, chosen.set ?? []).scenario, settings)
-      : ofRecord(subject, chosen.set, settings));
-    live?.clear();
-    const lines = whatIfText(result, columnsOf(process.stdout), paintFor(process.stdout));
-    process.stdout.write(`${chosen.json === true ? JSON.stringify(result, undefined, 2) : lines.join('\n')}\n`);
-    return stopping.by() ?? exit.ok;
-  } catch (error) {
-    live?.clear();
-    // Stopped before there was anything to tell.
-    if (stopping.signal.aborted) return stopping.by() ?? exit.interrupted;
-    throw error;
-  } finally {
-    stopping.release();
-  }
+      ? whatIfScenario(loadScenario(subject, chosen.set ?? []).scenario, { ...settings, stop })
+      : ofRecord(subject, chosen.set, { ...settings, stop }));
+    if (chosen.json === true) return JSON.stringify(result, undefined, 2);
+    return whatIfText(result, columnsOf(process.stdout), paintFor(process.stdout)).join('\n');
+  });
 }
 
 async function ofRecord(
