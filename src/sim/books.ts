@@ -4,7 +4,7 @@
 // Hot: `answered`.
 
 import type { Group } from './group.ts';
-import { grownInts } from './jobs.ts';
+import { grownInts } from './grown.ts';
 import { ReplicaTally } from './tally.ts';
 
 /** In a larger fleet replicas have only counts: nobody reads the latencies of ten thousand of them. */

@@ -10,7 +10,7 @@
 // Hot: `append`.
 
 import { assert } from '../base.ts';
-import { grownInts, grownTimes } from './jobs.ts';
+import { grownInts, grownTimes } from './grown.ts';
 
 const logChunk = 7;
 export const chunk = 2 ** logChunk;

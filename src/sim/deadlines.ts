@@ -13,7 +13,7 @@
 // Hot: `set`.
 
 import { assert } from '../base.ts';
-import { grownInts, grownTimes } from './jobs.ts';
+import { grownInts, grownTimes } from './grown.ts';
 
 const firstCapacity = 64;
 

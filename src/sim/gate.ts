@@ -7,7 +7,7 @@ import { assert, type Duration, instantAt, ns } from '../base.ts';
 import type { Balancer, PickOutcome, RetryBudget } from '../policy.ts';
 import { Level, type LevelSpan } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
-import { grownTimes } from './jobs.ts';
+import { grownTimes } from './grown.ts';
 import type { Station } from './station.ts';
 
 export interface GateSettings {

@@ -7,7 +7,7 @@ import type { ClosedDemand, Pacer } from '../scenario.ts';
 import { Level } from '../stats.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Gate } from './gate.ts';
-import { grownInts } from './jobs.ts';
+import { grownInts } from './grown.ts';
 import type { End } from './network.ts';
 import { Pins, type PinsSettings } from './pins.ts';
 import { Tally } from './tally.ts';

@@ -7,7 +7,8 @@
 //
 // Hot: everything. Entering and leaving take O(log n).
 
-import { grownInts, grownTimes, type Jobs } from './jobs.ts';
+import { grownInts, grownTimes } from './grown.ts';
+import type { Jobs } from './jobs.ts';
 
 const firstCapacity = 8;
 

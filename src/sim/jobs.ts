@@ -5,6 +5,7 @@
 // Columns may be replaced when the pool grows: read them through the pool, and never keep one across an `allocate`.
 
 import { assert } from '../base.ts';
+import { grownBytes, grownInts, grownTimes } from './grown.ts';
 
 const firstCapacity = 256;
 
@@ -151,22 +152,4 @@ export class Jobs {
     this.startedAt = grownTimes(this.startedAt, capacity);
     this.dueAt = grownTimes(this.dueAt, capacity);
   }
-}
-
-export function grownInts(column: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
-  const grown = new Int32Array(capacity);
-  grown.set(column);
-  return grown;
-}
-
-export function grownBytes(column: Uint8Array, capacity: number): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(capacity);
-  grown.set(column);
-  return grown;
-}
-
-export function grownTimes(column: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
-  const grown = new Float64Array(capacity);
-  grown.set(column);
-  return grown;
 }

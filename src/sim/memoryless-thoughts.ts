@@ -13,7 +13,7 @@
 // Hot: everything.
 
 import type { Dice } from '../base.ts';
-import { grownInts } from './jobs.ts';
+import { grownInts } from './grown.ts';
 
 export interface MemorylessDuties {
   /** The user's thought is over. */

@@ -2,7 +2,7 @@
 // (its present attempt). Columns and generations as in jobs.ts.
 
 import { assert } from '../base.ts';
-import { grownBytes, grownInts, grownTimes } from './jobs.ts';
+import { grownBytes, grownInts, grownTimes } from './grown.ts';
 
 const firstCapacity = 256;
 

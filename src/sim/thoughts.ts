@@ -7,7 +7,7 @@
 // Hot: everything.
 
 import { assert } from '../base.ts';
-import { grownInts, grownTimes } from './jobs.ts';
+import { grownInts, grownTimes } from './grown.ts';
 
 const firstCapacity = 64;
 
